@@ -81,6 +81,8 @@ export const fixed = {
   idBytes: 256,
   /** Characters of a tool's name. */
   toolNameLength: 64,
+  /** Tools of one deployment: the claim names them, and IN takes 100 operands (Constraints.html). */
+  tools: 100,
   /** Actions in one TransactWriteItems (transaction-apis.html). */
   transactionActions: 100,
   /** Bytes of one write unit: an update is charged for the whole item (read-write-operations.html). */

@@ -100,6 +100,8 @@ export const runItemSchema = z.object({
   waiting_on: ordinalSet.optional(),
   dep_failed: z.boolean().optional(),
   cancel_reason: z.string().optional(),
+  /** The command that cancelled it, so that a lost reply is known as one's own write. */
+  cancel_command_id: z.string().optional(),
   ended_at_ms: wholeNumber.optional(),
   /** The sparse index: present while the run lives. */
   scan_shard: wholeNumber.optional(),

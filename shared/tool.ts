@@ -1,4 +1,7 @@
+/** What a user writes: a tool, its schemas, its effect class. */
 import type { z } from "zod";
+import { fixed } from "./limits.ts";
+import { toolNameSchema } from "./model.ts";
 import type { Log } from "./ports.ts";
 
 /**
@@ -6,7 +9,8 @@ import type { Log } from "./ports.ts";
  * `read_only`: the tool changes nothing, so it is run again.
  * `idempotent`: the tool hands `operationId` to the outside as idempotency key, so it is run again under the same id.
  */
-export type EffectClass = "read_only" | "idempotent";
+export type EffectClass = (typeof effectClasses)[number];
+const effectClasses = ["read_only", "idempotent"] as const;
 
 export type RetryPolicy = {
   /** Attempts in all, the first included. @default limits.attempts */
@@ -55,3 +59,56 @@ export type AnyTool = {
   readonly timeoutMs?: number;
   execute(input: unknown, context: ToolContext): Promise<unknown>;
 };
+
+/**
+ * Declares a tool; the types of `execute` follow from the schemas.
+ * @throws Error that names the field, the rule and what came.
+ */
+export function defineTool<Input extends z.ZodType, Output extends z.ZodType>(
+  tool: Tool<Input, Output>,
+): Tool<Input, Output> {
+  const fault = toolFault(tool);
+  if (fault !== undefined) throw new Error(`defineTool(${JSON.stringify(tool.name)}): ${fault}`);
+  return tool;
+}
+
+function toolFault(tool: AnyTool): string | undefined {
+  const name = toolNameSchema.safeParse(tool.name);
+  if (!name.success) return `name ${name.error.issues[0]?.message ?? "is wrong"}, got ${JSON.stringify(tool.name)}`;
+  if (!effectClasses.includes(tool.effect))
+    return `effect must be one of ${effectClasses.join(", ")}, got ${JSON.stringify(tool.effect)}`;
+  const numbers = {
+    timeoutMs: tool.timeoutMs,
+    "retry.attempts": tool.retry?.attempts,
+    "retry.backoffBaseMs": tool.retry?.backoffBaseMs,
+    "retry.backoffMaxMs": tool.retry?.backoffMaxMs,
+  };
+  for (const [field, value] of Object.entries(numbers)) {
+    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1))
+      return `${field} must be a positive whole number, got ${JSON.stringify(value)}`;
+  }
+  if (typeof tool.execute !== "function") return `execute must be a function, got ${typeof tool.execute}`;
+  return undefined;
+}
+
+/**
+ * Tools by name.
+ * @throws Error where two share a name, or one may run longer than an attempt.
+ */
+export function toolTable(tools: readonly AnyTool[], attemptLimitMs: number): ReadonlyMap<string, AnyTool> {
+  if (tools.length > fixed.tools) throw new Error(`tools: at most ${fixed.tools} in one deployment, got ${tools.length}`);
+  const table = new Map<string, AnyTool>();
+  for (const tool of tools) {
+    const fault = toolFault(tool);
+    if (fault !== undefined) throw new Error(`tool ${JSON.stringify(tool.name)}: ${fault}`);
+    if (table.has(tool.name))
+      throw new Error(`tool ${JSON.stringify(tool.name)}: name must be unique, two tools have it`);
+    if (tool.timeoutMs !== undefined && tool.timeoutMs > attemptLimitMs) {
+      throw new Error(
+        `tool ${JSON.stringify(tool.name)}: timeoutMs (${tool.timeoutMs}) must be at most limits.attemptLimitMs (${attemptLimitMs})`,
+      );
+    }
+    table.set(tool.name, tool);
+  }
+  return table;
+}

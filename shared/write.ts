@@ -13,6 +13,8 @@ export type Condition =
   | { readonly attr: string; readonly is: "equal" | "notEqual"; readonly value: Value }
   | { readonly attr: string; readonly is: "below" | "atMost" | "above" | "atLeast"; readonly value: number }
   | { readonly attr: string; readonly is: "oneOf"; readonly values: readonly string[] }
+  /** Below another attribute of the same item. */
+  | { readonly attr: string; readonly is: "belowAttribute"; readonly other: string }
   /** Holds when all conditions of at least one alternative hold. */
   | { readonly anyOf: readonly (readonly Condition[])[] };
 

@@ -1,0 +1,54 @@
+/** How the voucher's tools call their provider, and what each answer says about the effect. */
+import { NonRetryableError, RetryableError } from "../../shared/errors.ts";
+import type { ToolContext } from "../../shared/tool.ts";
+
+/** The provider did nothing and says that trying again may help. */
+const didNothingYet: ReadonlySet<number> = new Set([429, 503]);
+
+/**
+ * Posts JSON under the operation's id, so that the provider can tell a repeat from a new order.
+ * The runtime checks the answer against the tool's output schema, which is what makes the type true.
+ * @throws RetryableError or NonRetryableError where it is certain that nothing was done, and any other error where it is not:
+ * a broken connection, an abort or a 500 may come after the effect.
+ */
+export async function callProvider<Answer>(path: string, body: unknown, context: ToolContext): Promise<Answer> {
+  const response = await fetch(addressOf(path), {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "idempotency-key": context.operationId,
+      "fencing-token": String(context.fencingToken),
+    },
+    body: JSON.stringify(body),
+    redirect: "error",
+    signal: context.signal,
+  });
+  if (response.ok) return (await response.json()) as Answer;
+
+  const said = `${path} answered ${response.status}: ${(await response.text()).slice(0, 500)}`;
+  if (didNothingYet.has(response.status)) {
+    const retryAfterMs = retryAfterMsOf(response.headers.get("retry-after"), Date.now());
+    throw new RetryableError(said, retryAfterMs === undefined ? {} : { retryAfterMs });
+  }
+  if (response.status >= 400 && response.status < 500) throw new NonRetryableError(said);
+  throw new Error(said);
+}
+
+/** Read at the call and not at the import, so that commands and synth can load the tools without any environment. */
+function addressOf(path: string): URL {
+  const base = process.env.PROVIDER_URL;
+  if (!base) throw new NonRetryableError("the environment variable PROVIDER_URL must hold the provider's address");
+  try {
+    return new URL(`.${path}`, base.endsWith("/") ? base : `${base}/`);
+  } catch (cause) {
+    throw new NonRetryableError(`the environment variable PROVIDER_URL must be an address, got ${base}`, { cause });
+  }
+}
+
+/** Seconds or an HTTP date (RFC 9110, 10.2.3); undefined where there is neither. */
+export function retryAfterMsOf(value: string | null, nowMs: number): number | undefined {
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}

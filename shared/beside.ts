@@ -1,0 +1,44 @@
+/** Values that stand beside their node: where they are, and how they are read back. */
+import type { Json } from "./json.ts";
+import { dependentsKey, errorKey, inputKey, outputKey } from "./keys.ts";
+import { besideItemSchema, type Dependent, dependentSchema, type NodeItem, readItem } from "./model.ts";
+import type { Table } from "./ports.ts";
+import type { Key } from "./write.ts";
+
+/** @throws Error when the item is missing, of another generation, or cannot be read now. */
+async function besideValue(table: Table, key: Key, generation: string): Promise<string> {
+  const item = await table.get(key);
+  if (item === undefined) throw new Error(`item ${key.sk} of ${key.pk} is missing`);
+  const beside = readItem(besideItemSchema, item);
+  if (beside.generation !== generation)
+    throw new Error(`item ${key.sk} of ${key.pk} belongs to another run of this id`);
+  return beside.value;
+}
+
+export async function dependentsOf(table: Table, node: NodeItem): Promise<readonly Dependent[]> {
+  const text =
+    node.dependents_beside === true
+      ? await besideValue(table, dependentsKey(node.run_id, node.node_id), node.generation)
+      : (node.dependents ?? "[]");
+  return dependentSchema.array().parse(JSON.parse(text));
+}
+
+export async function inputOf(table: Table, node: NodeItem): Promise<Json> {
+  const text =
+    node.input_beside === true
+      ? await besideValue(table, inputKey(node.run_id, node.node_id), node.generation)
+      : (node.input ?? "{}");
+  return JSON.parse(text) as Json;
+}
+
+/** @returns JSON text, or undefined where the node has none. */
+export async function outputTextOf(table: Table, node: NodeItem): Promise<string | undefined> {
+  if (node.output_epoch === undefined) return node.output;
+  return besideValue(table, outputKey(node.run_id, node.node_id, node.output_epoch), node.generation);
+}
+
+/** @returns JSON text of an ErrorRecord, or undefined where the node has none. */
+export async function errorTextOf(table: Table, node: NodeItem): Promise<string | undefined> {
+  if (node.error_epoch === undefined) return node.error;
+  return besideValue(table, errorKey(node.run_id, node.node_id, node.error_epoch), node.generation);
+}

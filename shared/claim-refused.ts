@@ -1,0 +1,109 @@
+/** Why a claim was refused, from the node as it was found: what to do with the message. */
+import type { ErrorRecord } from "./errors.ts";
+import { isTerminal, type NodeItem } from "./model.ts";
+import type { Ending } from "./transitions.ts";
+import { hasOpenAttempt } from "./transitions.ts";
+import type { Condition } from "./write.ts";
+
+export type ClaimRefusal =
+  /** The claim was applied and its answer lost: go on as its owner. */
+  | { readonly is: "mine" }
+  /** The message is superfluous: acknowledge it. */
+  | { readonly is: "superfluous"; readonly why: string }
+  /** Not yet: let the message come back then. */
+  | { readonly is: "wait"; readonly untilMs: number; readonly why: string }
+  /** Nobody may run it any more: end it, on condition that it still is as it was found. */
+  | {
+      readonly is: "end";
+      readonly status: "EXPIRED" | "FAILED";
+      readonly guard: readonly Condition[];
+      readonly why: string;
+    }
+  /** No tool of that name is deployed: no attempt is used. */
+  | { readonly is: "unknown_tool" };
+
+export type RefusedClaim = {
+  readonly node: NodeItem;
+  readonly dispatchId: string;
+  readonly claimId: string;
+  readonly messageId: string;
+  readonly nowMs: number;
+  readonly skewMs: number;
+  readonly tools: ReadonlySet<string>;
+};
+
+export function explainRefusedClaim(refused: RefusedClaim): ClaimRefusal {
+  const { node, dispatchId, claimId } = refused;
+  if (node.status === "RUNNING" && node.claim_id === claimId) return { is: "mine" };
+  if (isTerminal(node.status)) return { is: "superfluous", why: "terminal" };
+  if (node.dispatch_id !== dispatchId) return { is: "superfluous", why: "stale dispatch" };
+  switch (node.status) {
+    case "READY":
+      return readyRefused(refused);
+    case "RUNNING":
+      return runningRefused(refused);
+    // Not this message's business: whoever moves the node out of these sends a message of its own.
+    case "PENDING":
+    case "WAITING":
+    case "IN_DOUBT":
+      return { is: "superfluous", why: node.status };
+    case "SUCCEEDED":
+    case "FAILED":
+    case "CANCELLED":
+    case "EXPIRED":
+    case "SKIPPED":
+      return { is: "superfluous", why: "terminal" };
+    default:
+      return node.status satisfies never;
+  }
+}
+
+function readyRefused(refused: RefusedClaim): ClaimRefusal {
+  const { node, nowMs } = refused;
+  const end = endIfOver(refused);
+  if (end !== undefined) return end;
+  const dueAtMs = node.not_before_ms ?? 0;
+  if (dueAtMs > nowMs) return { is: "wait", untilMs: Math.min(dueAtMs, node.deadline_at_ms), why: "not due" };
+  return notRunnable(refused);
+}
+
+function runningRefused(refused: RefusedClaim): ClaimRefusal {
+  const { node, nowMs, skewMs, messageId } = refused;
+  const takeOverAtMs = (node.lease_expires_at_ms ?? 0) + skewMs;
+  if (takeOverAtMs >= nowMs) {
+    // Another message's owner is at work, and that message comes back if it dies; this one's own is not lost either.
+    return node.message_id === messageId
+      ? { is: "wait", untilMs: takeOverAtMs + 1, why: "live lease" }
+      : { is: "superfluous", why: "live lease of another message" };
+  }
+  return endIfOver(refused) ?? notRunnable(refused);
+}
+
+/** The clock that refused the claim may be past what it saw: then the message simply comes back. */
+function notRunnable({ node, tools, nowMs }: RefusedClaim): ClaimRefusal {
+  return tools.has(node.tool) ? { is: "wait", untilMs: nowMs, why: "look again" } : { is: "unknown_tool" };
+}
+
+function endIfOver({ node, nowMs }: RefusedClaim): ClaimRefusal | undefined {
+  const guard = asFound(node);
+  if (node.deadline_at_ms <= nowMs) return { is: "end", status: "EXPIRED", guard, why: "deadline passed" };
+  if (node.attempts_used >= node.max_attempts) return { is: "end", status: "FAILED", guard, why: "attempts used up" };
+  return undefined;
+}
+
+/** Status, epoch and lease end as read: a take-over or a heartbeat in between refuses the ending. */
+const asFound = (node: NodeItem): readonly Condition[] => [
+  { attr: "status", is: "equal", value: node.status },
+  { attr: "epoch", is: "equal", value: node.epoch },
+  ...(node.lease_expires_at_ms === undefined
+    ? []
+    : [{ attr: "lease_expires_at_ms", is: "equal", value: node.lease_expires_at_ms } as const]),
+];
+
+/** An ending without a further attempt: what is open stays unknown, and is never dressed up as a failure (I14). */
+export const endingWithoutAttempt = (node: NodeItem, status: Ending["status"], error: ErrorRecord): Ending => ({
+  status,
+  effect: hasOpenAttempt(node) ? "unknown" : "none",
+  certain: !hasOpenAttempt(node),
+  record: { set: { error: JSON.stringify(error) }, remove: ["error_epoch"] },
+});

@@ -1,0 +1,54 @@
+/** The input of a node with its references replaced, checked by its tool's schema. What fails here has had no effect. */
+import { inputOf, outputTextOf } from "./beside.ts";
+import { describeError, type ErrorRecord } from "./errors.ts";
+import type { Json } from "./json.ts";
+import { nodeKey } from "./keys.ts";
+import { type NodeItem, nodeItemSchema, readItem } from "./model.ts";
+import type { Table } from "./ports.ts";
+import { referencesIn, resolveReferences } from "./references.ts";
+import type { AnyTool } from "./tool.ts";
+
+export type LoadedInput =
+  | { readonly is: "input"; readonly input: unknown }
+  /** It can never be had: the node fails. */
+  | { readonly is: "bad"; readonly error: ErrorRecord };
+
+/** @throws when the table cannot be read now. */
+export async function loadInput(table: Table, node: NodeItem, tool: AnyTool): Promise<LoadedInput> {
+  const raw = await inputOf(table, node);
+  const outputs = new Map<string, Json>();
+  for (const id of new Set(referencesIn(raw).references.map((reference) => reference.$output))) {
+    outputs.set(id, await outputOf(table, node, id));
+  }
+  try {
+    const input = resolveReferences(raw, (id) => outputs.get(id) ?? null);
+    const parsed = await tool.input.safeParseAsync(input);
+    if (parsed.success) return { is: "input", input: parsed.data };
+    const issue = parsed.error.issues[0];
+    const field = ["input", ...(issue?.path ?? []).map(String)].join(".");
+    return {
+      is: "bad",
+      error: {
+        name: "BadInput",
+        code: "bad_input",
+        message: `${field}: ${issue?.message ?? "does not fit the tool's schema"}`,
+      },
+    };
+  } catch (error) {
+    return { is: "bad", error: { ...describeError(error), code: "bad_input" } };
+  }
+}
+
+/** A node is READY only when all that it refers to has succeeded, so anything else here is a fault of the table. */
+async function outputOf(table: Table, node: NodeItem, id: string): Promise<Json> {
+  const item = await table.get(nodeKey(node.run_id, id));
+  if (item === undefined) throw new Error(`node ${JSON.stringify(id)}, whose output is needed, is missing`);
+  const upstream = readItem(nodeItemSchema, item);
+  const text = await outputTextOf(table, upstream);
+  if (upstream.status !== "SUCCEEDED" || upstream.generation !== node.generation || text === undefined) {
+    throw new Error(
+      `node ${JSON.stringify(id)}, whose output is needed, is ${upstream.status} in generation ${upstream.generation}`,
+    );
+  }
+  return JSON.parse(text) as Json;
+}

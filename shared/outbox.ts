@@ -1,0 +1,56 @@
+/** The outbox entry: what must be sent and who must be advanced, written in the transaction of the state that needs it (I1). */
+import { outboxKey } from "./keys.ts";
+import { fixed } from "./limits.ts";
+import { type OutboxItem, outboxAdvancesSchema, outboxMessagesSchema } from "./model.ts";
+import type { Outgoing } from "./ports.ts";
+import type { Put } from "./write.ts";
+
+export type Intent = {
+  readonly messages: readonly { readonly nodeId: string; readonly dispatchId: string; readonly notBeforeMs: number }[];
+  /** The node that ended, whom its end sets free, and whether the run itself waits for it. */
+  readonly ended?: {
+    readonly ordinal: number;
+    readonly failed: boolean;
+    readonly advances: readonly string[];
+    readonly advanceRun: boolean;
+  };
+};
+
+export const isEmpty = (intent: Intent): boolean =>
+  intent.messages.length === 0 &&
+  (intent.ended === undefined || (intent.ended.advances.length === 0 && !intent.ended.advanceRun));
+
+/** `cause` names the transition and its epoch: one key for one intent, so a repeat of the transaction makes no second entry. */
+export function putOutbox(runId: string, generation: string, cause: string, intent: Intent, nowMs: number): Put {
+  return {
+    op: "put",
+    name: "outbox",
+    key: outboxKey(runId, generation, cause),
+    item: {
+      kind: "outbox",
+      v: 1,
+      run_id: runId,
+      generation,
+      messages: JSON.stringify(
+        intent.messages.map((message) => [message.nodeId, message.dispatchId, message.notBeforeMs]),
+      ),
+      advances: JSON.stringify(intent.ended?.advances ?? []),
+      advance_run: intent.ended?.advanceRun ?? false,
+      ...(intent.ended === undefined ? {} : { ordinal: intent.ended.ordinal, failed: intent.ended.failed }),
+      created_at_ms: nowMs,
+      expires_at: Math.ceil((nowMs + fixed.outboxRetentionMs) / 1_000),
+    },
+    conditions: [],
+  };
+}
+
+/** Messages of an entry, each with what is left of its delay. @throws where the entry is not what this version writes. */
+export function messagesOf(entry: OutboxItem, nowMs: number): readonly Outgoing[] {
+  return outboxMessagesSchema.parse(JSON.parse(entry.messages)).map(([nodeId, dispatchId, notBeforeMs]) => ({
+    dispatch: { run_id: entry.run_id, node_id: nodeId, dispatch_id: dispatchId },
+    delayMs: Math.max(0, notBeforeMs - nowMs),
+  }));
+}
+
+export const advancesOf = (entry: OutboxItem): readonly string[] =>
+  outboxAdvancesSchema.parse(JSON.parse(entry.advances));
