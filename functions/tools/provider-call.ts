@@ -30,7 +30,9 @@ export async function callProvider<Answer>(path: string, body: unknown, context:
     const retryAfterMs = retryAfterMsOf(response.headers.get("retry-after"), Date.now());
     throw new RetryableError(said, retryAfterMs === undefined ? {} : { retryAfterMs });
   }
-  if (response.status >= 400 && response.status < 500) throw new NonRetryableError(said);
+  // A 409 says that a call with this key is under way: whether that one acts, nobody knows yet.
+  const isRefused = response.status >= 400 && response.status < 500 && response.status !== 409;
+  if (isRefused) throw new NonRetryableError(said);
   throw new Error(said);
 }
 

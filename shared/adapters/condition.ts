@@ -9,7 +9,7 @@ function sameValue(left: Value, right: Value): boolean {
 }
 
 /** `item` is undefined where there is none. */
-export function holds(condition: Condition, item: Item | undefined): boolean {
+function holds(condition: Condition, item: Item | undefined): boolean {
   if ("anyOf" in condition) return condition.anyOf.some((all) => holdAll(all, item));
   const found = item !== undefined && Object.hasOwn(item, condition.attr) ? item[condition.attr] : undefined;
   switch (condition.is) {

@@ -5,7 +5,7 @@ import type { Outgoing } from "../ports.ts";
 import { asciiJson } from "./ascii-json.ts";
 
 /** Whole seconds; rounded up, since a message that comes too early is a receive for nothing. */
-export const delaySeconds = (delayMs: number): number =>
+const delaySeconds = (delayMs: number): number =>
   Math.ceil(Math.min(Math.max(delayMs, 0), fixed.messageDelayMs) / 1_000);
 
 export type BatchOutcome = {

@@ -2,7 +2,14 @@
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { heartbeatTimes, plainTimes, type Where, wireOptions } from "./wire-times.ts";
 
-export const sqsClient = (where: Where = {}): SQSClient => new SQSClient({ ...wireOptions(plainTimes), ...where });
+/**
+ * Without it the SDK would send to the host in the queue's URL whatever endpoint is set, so that two settings could
+ * disagree in silence; the region or the endpoint decides, as it does for the table.
+ */
+const byEndpoint = { useQueueUrlAsEndpoint: false } as const;
+
+export const sqsClient = (where: Where = {}): SQSClient =>
+  new SQSClient({ ...wireOptions(plainTimes), ...byEndpoint, ...where });
 
 export const sqsHeartbeatClient = (where: Where = {}): SQSClient =>
-  new SQSClient({ ...wireOptions(heartbeatTimes), ...where });
+  new SQSClient({ ...wireOptions(heartbeatTimes), ...byEndpoint, ...where });

@@ -3,7 +3,8 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Item, Value } from "../write.ts";
 
 function numberOf(attr: string, found: unknown): number {
-  if (typeof found === "number") return found;
+  // The wire has 38 digits: what a double has rounded is another number.
+  if (typeof found === "number" && Math.abs(found) <= Number.MAX_SAFE_INTEGER) return found;
   throw new Error(`stored attribute ${attr} holds ${String(found)}, which is no number that JavaScript can keep`);
 }
 

@@ -1,0 +1,46 @@
+import { millisecondsOf, readArguments } from "./arguments.ts";
+import { answerRange, defaultAnswerMs } from "./waiting.ts";
+import { type CliCommand, type CliWorld, exitCodes, printJson, printLine, waitOf } from "./world.ts";
+
+const options = { reason: "string", timeout: "string", json: "boolean" } as const;
+
+async function run(args: readonly string[], world: CliWorld): Promise<number> {
+  const given = readArguments(args, "RUN", options);
+  const timeoutMs = millisecondsOf("timeout", given.text("timeout"), answerRange) ?? defaultAnswerMs;
+  const reason = given.text("reason");
+  const handle = await world.client.cancelRun(given.positional, {
+    ...waitOf(world, undefined),
+    ...(reason === undefined ? {} : { reason }),
+  });
+  const accepted = await handle.accepted(waitOf(world, timeoutMs));
+  if (given.given("json")) {
+    printJson(world.stdout, { outcome: "accepted", ...accepted });
+    return exitCodes.done;
+  }
+  const status = accepted.runStatus ?? "CANCELLING";
+  printLine(
+    world.stdout,
+    accepted.changed
+      ? `accepted: run ${accepted.runId} is ${status}; nothing new starts, what runs is told`
+      : `nothing to cancel: run ${accepted.runId} was ${status} already`,
+  );
+  return exitCodes.done;
+}
+
+export const cancel: CliCommand = {
+  summary: "cancel a run: nothing new starts, and what runs is told",
+  help: `Usage: leasehold cancel RUN [options]
+
+  --reason TEXT      why, kept with the run (at most 256 characters)
+  --timeout SECONDS  how long to wait for the answer (60)
+  --json             print the answer as one line of JSON
+  --help             print this
+
+Exit code: 0 where the run is or was over or is being cancelled, 1 refused or no answer, 2 wrong usage.
+
+Examples:
+  leasehold cancel order-17 --reason "the customer called"
+  leasehold cancel order-17 --json
+`,
+  run,
+};

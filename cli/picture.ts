@@ -1,0 +1,61 @@
+/** How a run looks in lines of text. Pure. */
+import type { NodeView, RunView } from "../client/index.ts";
+import { isTerminal } from "../shared/model.ts";
+
+export function runLine(run: RunView): string {
+  const ended = run.nodes.filter((node) => isTerminal(node.status)).length;
+  const reason = run.cancelReason === undefined ? "" : ` (${run.cancelReason})`;
+  const time = run.endedAtMs === undefined ? "" : `, after ${(run.endedAtMs - run.createdAtMs) / 1_000} s`;
+  return `run ${run.runId}: ${run.status}${reason}, ${ended} of ${run.nodes.length} nodes ended${time}`;
+}
+
+export function nodeLine(node: NodeView): string {
+  const attempts = node.attempts === 0 ? [] : [`attempt ${node.attempts} of ${node.maxAttempts}`];
+  // A node that succeeded has had its effect, and one that was skipped has none: only the others leave a question.
+  const effect = node.effect === undefined || node.status === "SUCCEEDED" ? [] : [`effect ${node.effect}`];
+  const more = [...attempts, ...effect].join(", ");
+  const error = node.status === "SUCCEEDED" || node.error === undefined ? "" : `: ${errorText(node.error)}`;
+  return `  ${node.nodeId}: ${node.status}${more === "" ? "" : ` (${more})`}${error}`;
+}
+
+export function runTable(run: RunView): readonly string[] {
+  const rows = run.nodes.map((node) => [
+    node.nodeId,
+    node.tool,
+    node.status,
+    `${node.attempts}/${node.maxAttempts}`,
+    String(node.epoch),
+    node.effect ?? "-",
+    node.status === "SUCCEEDED" || node.error === undefined ? "" : errorText(node.error),
+  ]);
+  return [
+    runLine(run),
+    `created ${timeText(run.createdAtMs)}, deadline ${timeText(run.deadlineAtMs)}${run.endedAtMs === undefined ? "" : `, ended ${timeText(run.endedAtMs)}`}`,
+    "",
+    ...aligned([["NODE", "TOOL", "STATUS", "ATTEMPTS", "EPOCH", "EFFECT", "ERROR"], ...rows]),
+  ];
+}
+
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString();
+
+/** Stored errors have a name and a message; anything else is shown as it is. */
+function errorText(error: unknown): string {
+  if (typeof error !== "object" || error === null) return String(error);
+  const name: unknown = Reflect.get(error, "name");
+  const message: unknown = Reflect.get(error, "message");
+  if (typeof message !== "string") return JSON.stringify(error);
+  return typeof name === "string" ? `${name}: ${message}` : message;
+}

@@ -1,0 +1,52 @@
+/** Ids, names and values that have broken others. */
+export const oddIds = [
+  "fetch:page#1",
+  "a/b c",
+  "NODE#NODE#",
+  "шаг",
+  "步骤",
+  "नोड",
+  "\u{1f9ea}\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}",
+  "e\u0301",
+  "\u00e9",
+  "%00 '\"\\ :v0 #n0",
+  "x".repeat(256),
+  "\u{1f600}".repeat(64),
+];
+
+export const reservedNames = [
+  "state",
+  "status",
+  "ttl",
+  "ADD",
+  "size",
+  "data",
+  "name",
+  "values",
+  "SET",
+  "and",
+  "a-b",
+  "a.b",
+  "a b",
+  "#n0",
+  ":v0",
+  "0",
+  "ключ",
+  "__proto__x",
+];
+
+export const oddTexts = [
+  "",
+  " ",
+  "'",
+  '"',
+  "\\",
+  "a'b\"c",
+  "\n\r\t\u0000\u0001",
+  "\ufffe\uffff",
+  "\u{1f600}",
+  "{}",
+  ":v0",
+  "#n0",
+  "null",
+];

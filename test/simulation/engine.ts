@@ -1,0 +1,325 @@
+/**
+ * A whole deployment in one process and in virtual time: the very cores of the handlers over a table, a stream, queues
+ * and a rule in memory. A schedule is a seed and a choice of faults, and replays exactly.
+ */
+import { memoryTable } from "../../shared/adapters/memory-table.ts";
+import { handleCommand } from "../../shared/command.ts";
+import type { Limits } from "../../shared/limits.ts";
+import { limitsWith } from "../../shared/limits.ts";
+import type { Log, Queue, Table, TransactAnswer, World, WriteAnswer } from "../../shared/ports.ts";
+import { readEntry, relayEntry } from "../../shared/relay.ts";
+import { scanPass } from "../../shared/scan.ts";
+import { toolTable } from "../../shared/tool.ts";
+import { handleDelivery } from "../../shared/worker.ts";
+import type { Item, Write } from "../../shared/write.ts";
+import { type Clockwork, clockwork } from "./clockwork.ts";
+import type { ChooseFault, Fault, Port, ProcessKind } from "./faults.ts";
+import { type Process, seededChance, startProcess } from "./process.ts";
+import { type QueueMessage, type QueueModel, queueModel } from "./queue-model.ts";
+import { seeded } from "./seeded.ts";
+import { type Outside, outside } from "./tools.ts";
+
+/** What happens besides the faults at calls. */
+export type Weather = {
+  /** Whether each function's trigger works at that time. */
+  readonly isOn: (kind: ProcessKind, nowMs: number) => boolean;
+  /** Fate of a message that is sent: how many copies arrive, each after so long. */
+  readonly arrivals: (nowMs: number) => readonly number[];
+  /** Fate of a stream record: how often it is handled at the least, or lost. */
+  readonly records: (nowMs: number) => readonly number[];
+  /** How far an invocation's wall clock is off. */
+  readonly clockOffsetMs: () => number;
+  /** How long a call takes. */
+  readonly latencyMs: () => number;
+  /** How old an index read may be. */
+  readonly indexLagMs: () => number;
+};
+
+export const calmWeather: Weather = {
+  isOn: () => true,
+  arrivals: () => [0],
+  records: () => [50],
+  clockOffsetMs: () => 0,
+  latencyMs: () => 10,
+  indexLagMs: () => 0,
+};
+
+export type AppliedWrites = {
+  readonly by: Process;
+  readonly atMs: number;
+  readonly writes: readonly { readonly write: Write; readonly old: Item | undefined; readonly new: Item }[];
+};
+
+/** Told of everything that a checker may want to judge. */
+export type Witness = {
+  applied?(applied: AppliedWrites): void;
+  acknowledged?(message: QueueMessage): void;
+  fault?(fault: Fault, port: Port, process: ProcessKind): void;
+};
+
+export type EngineOptions = {
+  readonly seed: number;
+  readonly choose: ChooseFault;
+  readonly weather?: Weather;
+  readonly limits?: Partial<Limits>;
+  readonly witness?: Witness;
+  /** Stands between the cores and the table; for mutants. */
+  readonly alterWrite?: (write: Write) => Write;
+};
+
+export type Engine = {
+  readonly clockwork: Clockwork;
+  readonly limits: Limits;
+  readonly commands: QueueModel;
+  readonly dispatches: QueueModel;
+  readonly rejected: readonly { readonly body: string; readonly source: string; readonly reason: string }[];
+  readonly outside: Outside;
+  items(): Iterable<Item>;
+  /** Invocations that ended by dying, and calls made. */
+  readonly tally: { crashes: number; calls: number; claims: number; recordsLost: number };
+  run(done: () => boolean, forMs: number): Promise<void>;
+  startScanner(): void;
+};
+
+const startMs = 1_800_000_000_000;
+const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const streamRetryMs = 1_000;
+
+export function engine(options: EngineOptions): Engine {
+  const { choose, witness = {}, weather = calmWeather } = options;
+  const limits = limitsWith(options.limits);
+  const seed = seeded(options.seed);
+  const chance = seededChance(seed);
+  const clock = clockwork(startMs);
+  const tally = { crashes: 0, calls: 0, claims: 0, recordsLost: 0 };
+  const rejected: { body: string; source: string; reason: string }[] = [];
+  const world = outside(clock.nowMs);
+  const namespace = "simulation";
+  let processes = 0;
+
+  let applying: AppliedWrites["writes"][number][] = [];
+  const table = memoryTable({ onApplied: (applied) => applying.push(applied) });
+  [];
+
+  /** After each write of the table: the stream gets its records, the witness its view. */
+  const settleApplied = (by: Process): void => {
+    if (applying.length === 0) return;
+    const writes = applying;
+    applying = [];
+    for (const { write, new: item } of writes) {
+      if (write.name === "claim") tally.claims += 1;
+      if (item.kind === "outbox") deliverRecord(item);
+    }
+    witness.applied?.({ by, atMs: clock.nowMs(), writes });
+  };
+
+  const begin = (kind: ProcessKind, timeoutMs: number, onDeath: () => void): Process => {
+    const process = startProcess({
+      id: processes++,
+      kind,
+      clockwork: clock,
+      chance,
+      choose,
+      nextCallIndex: () => tally.calls++,
+      latencyMs: weather.latencyMs,
+      clockOffsetMs: weather.clockOffsetMs(),
+      onFault: (fault, port, by) => witness.fault?.(fault, port, by),
+      onDeath: () => {
+        tally.crashes += 1;
+        onDeath();
+      },
+    });
+    clock.at(clock.nowMs() + timeoutMs, () => process.die());
+    return process;
+  };
+
+  const tableOf = (process: Process): Table => {
+    const altered = options.alterWrite ?? ((write: Write) => write);
+    const fails = async (): Promise<never> => {
+      throw new Error("the table did not answer");
+    };
+    const unknown = async () => ({ is: "unknown", why: "injected" }) as const;
+    const busy = async () => ({ is: "busy", why: "injected" }) as const;
+    const wrongWrite = { error: unknown, busy, lostReply: unknown };
+    const applied = async <A>(make: () => Promise<A>): Promise<A> => {
+      const made = make();
+      settleApplied(process);
+      return made;
+    };
+    return {
+      get: (key) =>
+        process.call("get", key.sk.split("#")[0] ?? "", () => table.get(key), { error: fails, lostReply: fails }),
+      query: (pk, prefix) =>
+        process.call("query", prefix, () => table.query(pk, prefix), { error: fails, lostReply: fails }),
+      dueRuns: (shard, dueAtMs, limit) =>
+        process.call("dueRuns", "scan", () => table.dueRuns(shard, dueAtMs - weather.indexLagMs(), limit), {
+          error: fails,
+          lostReply: fails,
+        }),
+      write: (write) =>
+        process.call<WriteAnswer>("write", write.name, () => applied(() => table.write(altered(write))), wrongWrite),
+      transact: (writes) =>
+        process.call<TransactAnswer>(
+          "transact",
+          writes[0]?.name ?? "",
+          () => applied(() => table.transact(writes.map(altered))),
+          wrongWrite,
+        ),
+    };
+  };
+
+  const queueOf = (process: Process): Queue => {
+    const failsSend = async (): Promise<never> => {
+      throw new Error("the queue did not answer");
+    };
+    return {
+      send: (messages) => {
+        if (messages.length === 0) return Promise.resolve([]);
+        const send = async () => {
+          for (const { dispatch, delayMs } of messages) {
+            const shownMs = Math.min(Math.ceil(delayMs / 1_000), 900) * 1_000;
+            for (const lateMs of weather.arrivals(clock.nowMs()))
+              dispatches.put(JSON.stringify(dispatch), shownMs + lateMs);
+          }
+          return [];
+        };
+        return process.call("send", "dispatch", send, { error: async () => messages, lostReply: async () => messages });
+      },
+      reject: (rejection) =>
+        process.call("reject", rejection.source, async () => void rejected.push(rejection), {
+          error: failsSend,
+          lostReply: failsSend,
+        }),
+      hide: (receiptHandle, forMs) =>
+        process.call(
+          "hide",
+          "visibility",
+          async () => {
+            const message = dispatches.messages.find((one) => one.id === receiptHandle);
+            if (message !== undefined) dispatches.hide(message, Math.ceil(forMs / 1_000) * 1_000);
+          },
+          { error: failsSend, lostReply: failsSend },
+        ),
+    };
+  };
+
+  const worldOf = (process: Process): World => ({
+    table: tableOf(process),
+    queue: queueOf(process),
+    clock: process.clock,
+    chance: process.chance,
+    log: silent,
+    count: () => undefined,
+  });
+
+  const never = new Promise<never>(() => undefined);
+
+  const commands = queueModel(
+    clock,
+    "command",
+    limits.queueVisibilityMs,
+    () => weather.isOn("commands", clock.nowMs()),
+    (message) => {
+      const process = begin("commands", limits.plainFunctionTimeoutMs, () => undefined);
+      const tools = toolTable(world.toolsFor(process), limits.attemptLimitMs);
+      void handleCommand({ ...worldOf(process), limits, tools }, { messageId: message.id, body: message.body }).then(
+        () => finish(process, () => commands.remove(message)),
+        () => finish(process, () => undefined),
+      );
+    },
+  );
+
+  const dispatches = queueModel(
+    clock,
+    "dispatch",
+    limits.queueVisibilityMs,
+    () => weather.isOn("worker", clock.nowMs()),
+    (message) => {
+      const startedAtMs = clock.nowMs();
+      const process = begin("worker", limits.functionTimeoutMs, () => undefined);
+      const base = worldOf(process);
+      const worker = {
+        ...base,
+        limits,
+        namespace,
+        tools: toolTable(world.toolsFor(process), limits.attemptLimitMs),
+        pulse: { table: base.table, queue: base.queue },
+        endProcess: () => {
+          process.die();
+          return never;
+        },
+      };
+      const remainingMs = () => startedAtMs + limits.functionTimeoutMs - clock.nowMs();
+      void handleDelivery(
+        worker,
+        { messageId: message.id, receiptHandle: message.id, body: message.body },
+        { remainingMs },
+      ).then(
+        (verdict) =>
+          finish(process, () => {
+            if (verdict !== "acknowledge") return;
+            witness.acknowledged?.(message);
+            dispatches.remove(message);
+          }),
+        () => finish(process, () => undefined),
+      );
+    },
+  );
+
+  /** A process that died on its last call returns nothing. What returned is over: its leftovers are frozen. */
+  const finish = (process: Process, then: () => void): void => {
+    if (!process.isAlive()) return;
+    then();
+    process.finish();
+  };
+
+  const deliverRecord = (image: Item): void => {
+    const fate = weather.records(clock.nowMs());
+    if (fate.length === 0) tally.recordsLost += 1;
+    for (const lateMs of fate) clock.at(clock.nowMs() + lateMs, () => relayRecord(image, 10));
+  };
+
+  const relayRecord = (image: Item, triesLeft: number): void => {
+    if (!weather.isOn("relay", clock.nowMs())) {
+      clock.at(clock.nowMs() + 5_000, () => relayRecord(image, triesLeft));
+      return;
+    }
+    if (triesLeft === 0) {
+      tally.recordsLost += 1;
+      return;
+    }
+    const again = (): void => clock.at(clock.nowMs() + streamRetryMs, () => relayRecord(image, triesLeft - 1));
+    const process = begin("relay", limits.plainFunctionTimeoutMs, again);
+    void relayEntry(worldOf(process), readEntry(image)).then(
+      () => finish(process, () => undefined),
+      () => finish(process, again),
+    );
+  };
+
+  const startScanner = (): void => {
+    const tick = (): void => {
+      clock.at(clock.nowMs() + 60_000, tick);
+      if (!weather.isOn("scanner", clock.nowMs())) return;
+      const startedAtMs = clock.nowMs();
+      const process = begin("scanner", limits.plainFunctionTimeoutMs, () => undefined);
+      void scanPass(worldOf(process), limits, () => startedAtMs + limits.plainFunctionTimeoutMs - clock.nowMs()).then(
+        () => finish(process, () => undefined),
+        () => finish(process, () => undefined),
+      );
+    };
+    clock.at(clock.nowMs() + 60_000, tick);
+  };
+
+  return {
+    clockwork: clock,
+    limits,
+    commands,
+    dispatches,
+    rejected,
+    outside: world,
+    items: () => table.items(),
+    tally,
+    run: (done, forMs) => clock.run(done, startMs + forMs),
+    startScanner,
+  };
+}

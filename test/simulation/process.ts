@@ -1,0 +1,170 @@
+/** One invocation of a function: it may die, stand still, or have a clock of its own; its calls are where faults strike. */
+import type { Chance, Clock } from "../../shared/ports.ts";
+import type { Clockwork } from "./clockwork.ts";
+import type { ChooseFault, Fault, Port, ProcessKind } from "./faults.ts";
+import type { Seeded } from "./seeded.ts";
+
+export type Process = {
+  readonly id: number;
+  readonly kind: ProcessKind;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  isAlive(): boolean;
+  die(): void;
+  /** The handler has returned: whatever it left behind is frozen. */
+  finish(): void;
+  /** Makes a call of a port: `apply` takes effect at one instant, then the answer is on its way. */
+  call<Answer>(port: Port, what: string, apply: () => Promise<Answer>, wrong: WrongAnswers<Answer>): Promise<Answer>;
+};
+
+/** What a caller hears when its call was struck; a thunk that throws rejects the call. */
+export type WrongAnswers<Answer> = {
+  readonly error: () => Promise<Answer>;
+  readonly busy?: () => Promise<Answer>;
+  readonly lostReply: () => Promise<Answer>;
+};
+
+export type ProcessOptions = {
+  readonly id: number;
+  readonly kind: ProcessKind;
+  readonly clockwork: Clockwork;
+  readonly chance: Chance;
+  readonly choose: ChooseFault;
+  readonly nextCallIndex: () => number;
+  /** How long a call takes, there and back. */
+  readonly latencyMs: () => number;
+  /** How far this machine's wall clock is off. */
+  readonly clockOffsetMs: number;
+  readonly onFault: (fault: Fault, port: Port, process: ProcessKind) => void;
+  readonly onDeath: () => void;
+};
+
+/** One call, with the type of its answer left out: it only passes through. */
+type Strike = {
+  readonly reply: (make: () => Promise<unknown>, afterMs: number) => void;
+  readonly apply: () => Promise<unknown>;
+  readonly error: () => Promise<unknown>;
+  readonly busy: () => Promise<unknown>;
+  readonly lostReply: () => Promise<unknown>;
+};
+
+export function startProcess(options: ProcessOptions): Process {
+  const { clockwork, choose } = options;
+  let alive = true;
+  let standsStillUntilMs = 0;
+
+  const die = (): void => {
+    if (!alive) return;
+    alive = false;
+    options.onDeath();
+  };
+
+  /** What happens to a process happens only while it lives and moves. */
+  const at = (timeMs: number, run: () => void): void => {
+    clockwork.at(timeMs, () => {
+      if (!alive) return;
+      if (standsStillUntilMs > clockwork.nowMs()) at(standsStillUntilMs, run);
+      else run();
+    });
+  };
+
+  const strike = (fault: Fault | undefined, backMs: number, calls: Strike): void => {
+    if (fault === undefined) {
+      calls.reply(calls.apply, backMs);
+      return;
+    }
+    switch (fault.kind) {
+      case "crash_before":
+        die();
+        return;
+      case "crash_after":
+        void calls.apply();
+        die();
+        return;
+      case "error":
+        calls.reply(calls.error, backMs);
+        return;
+      case "busy":
+        calls.reply(calls.busy, backMs);
+        return;
+      case "lost_reply":
+        void calls.apply();
+        calls.reply(calls.lostReply, backMs);
+        return;
+      case "delay":
+        calls.reply(calls.apply, fault.ms);
+        return;
+      case "pause":
+        standsStillUntilMs = clockwork.nowMs() + fault.ms;
+        calls.reply(calls.apply, backMs);
+        return;
+      default:
+        fault.kind satisfies never;
+    }
+  };
+
+  const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const wake = (): void => {
+        signal?.removeEventListener("abort", wake);
+        if (alive) resolve();
+      };
+      signal?.addEventListener("abort", wake);
+      at(clockwork.nowMs() + ms, wake);
+    });
+
+  const call = <Answer>(
+    port: Port,
+    what: string,
+    apply: () => Promise<Answer>,
+    wrong: WrongAnswers<Answer>,
+  ): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      // A process that is dead goes on in memory only: nothing that it calls happens.
+      if (!alive) return;
+      const index = options.nextCallIndex();
+      const fault = choose({ index, process: options.kind, port, what });
+      if (fault !== undefined) options.onFault(fault, port, options.kind);
+      const answer = (make: () => Promise<Answer>, afterMs: number): void => {
+        const made = make();
+        // The answer is taken when it arrives; a process that died meanwhile never hears it.
+        made.catch(() => undefined);
+        at(clockwork.nowMs() + afterMs, () => void made.then(resolve, reject));
+      };
+      const wayMs = options.latencyMs() / 2;
+      const calls = {
+        reply: answer,
+        apply,
+        error: wrong.error,
+        busy: wrong.busy ?? wrong.error,
+        lostReply: wrong.lostReply,
+      };
+      at(clockwork.nowMs() + wayMs, () => strike(fault, wayMs, calls as Strike));
+    });
+
+  return {
+    id: options.id,
+    kind: options.kind,
+    clock: {
+      nowMs: () => Math.floor(clockwork.nowMs() + options.clockOffsetMs),
+      monotonicMs: () => clockwork.nowMs(),
+      sleep,
+    },
+    chance: options.chance,
+    isAlive: () => alive,
+    die,
+    finish: () => {
+      alive = false;
+    },
+    call,
+  };
+}
+
+export const seededChance = (seed: Seeded): Chance => ({
+  fraction: () => seed.fraction(),
+  id: () => `${seed.below(2 ** 31).toString(36)}${seed.below(2 ** 31).toString(36)}`,
+});

@@ -1,0 +1,98 @@
+/** One schedule from its start to its verdict. */
+import type { Limits } from "../../shared/limits.ts";
+import { isLiving, type RunStatus } from "../../shared/model.ts";
+import type { Write } from "../../shared/write.ts";
+import { checker, type Violation } from "./checker.ts";
+import { calmWeather, engine, type Weather } from "./engine.ts";
+import type { ChooseFault, Fault, Port, ProcessKind } from "./faults.ts";
+import { runId, type Scenario } from "./scenarios.ts";
+
+export type Struck = { readonly process: ProcessKind; readonly port: Port; readonly kind: Fault["kind"] };
+
+export type Verdict = {
+  readonly violations: readonly Violation[];
+  readonly struck: readonly Struck[];
+  readonly calls: number;
+  readonly status: RunStatus | undefined;
+  readonly tookMs: number;
+  /** States that nodes went through, as `status/epoch/effect`. */
+  readonly states: ReadonlySet<string>;
+};
+
+export type Schedule = {
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly choose: ChooseFault;
+  readonly weather?: Weather;
+  readonly limits?: Partial<Limits>;
+  readonly alterWrite?: (write: Write) => Write;
+};
+
+/** Far beyond the longest way of healing: a message that hides for 30 minutes, after a deadline of a day. */
+const patienceMs = 30 * 3_600_000;
+
+export async function runSchedule({
+  scenario,
+  seed,
+  choose,
+  weather = calmWeather,
+  limits,
+  alterWrite,
+}: Schedule): Promise<Verdict> {
+  const struck: Struck[] = [];
+  const states = new Set<string>();
+  const check = checker(scenario);
+  const made = engine({
+    seed,
+    choose,
+    weather,
+    ...(limits === undefined ? {} : { limits }),
+    ...(alterWrite === undefined ? {} : { alterWrite }),
+    witness: {
+      ...check.witness,
+      applied: (applied) => {
+        check.witness.applied?.(applied);
+        for (const { new: item } of applied.writes)
+          if (item.kind === "node") states.add(`${item.status}/${item.epoch}/${item.effect ?? ""}`);
+      },
+      fault: (fault, port, process) => struck.push({ process, port, kind: fault.kind }),
+    },
+  });
+  check.watch(made);
+  const start = {
+    type: "start_run",
+    command_id: "start",
+    run_id: runId,
+    nodes: scenario.nodes,
+    ...(scenario.deadlineMs === undefined ? {} : { deadline_ms: scenario.deadlineMs }),
+  };
+  made.commands.put(JSON.stringify(start), 0);
+  for (const { afterMs, body } of scenario.commands ?? []) made.commands.put(JSON.stringify(body), afterMs);
+  for (const body of scenario.strayMessages ?? []) made.dispatches.put(body, 0);
+  made.startScanner();
+  const startedAtMs = made.clockwork.nowMs();
+
+  let status: RunStatus | undefined;
+  const isOver = (): boolean => {
+    if (made.commands.living().length > 0 || made.dispatches.living().length > 0) return false;
+    if (scenario.refused === true) return true;
+    status = statusOf(made.items());
+    return status !== undefined && !isLiving(status);
+  };
+  await made.run(isOver, patienceMs);
+  status = statusOf(made.items());
+  check.atEnd();
+  return {
+    violations: check.violations,
+    struck,
+    calls: made.tally.calls,
+    status,
+    tookMs: made.clockwork.nowMs() - startedAtMs,
+    states,
+  };
+}
+
+function statusOf(items: Iterable<{ readonly [name: string]: unknown }>): RunStatus | undefined {
+  for (const item of items) if (item.kind === "run") return item.status as RunStatus;
+  return undefined;
+}

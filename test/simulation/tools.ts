@@ -1,0 +1,117 @@
+/** The outside world of a simulated run: a provider with a ledger, and tools that behave in every way a tool may. */
+import { z } from "zod";
+import { NonRetryableError, RetryableError } from "../../shared/errors.ts";
+import { type AnyTool, defineTool, type ToolContext } from "../../shared/tool.ts";
+import type { Process } from "./process.ts";
+
+/** One call that reached the provider. */
+export type LedgerCall = {
+  readonly runId: string;
+  readonly nodeId: string;
+  readonly operationId: string;
+  readonly fencingToken: number;
+  readonly attempt: number;
+  readonly atMs: number;
+  /** False where the provider knew the operation already, or the tool changes nothing. */
+  readonly effect: boolean;
+};
+
+export type Ledger = { readonly calls: LedgerCall[]; readonly effects: Map<string, number> };
+
+export type Outside = {
+  readonly ledger: Ledger;
+  /** Tools bound to the process that runs them. */
+  toolsFor(process: Process): readonly AnyTool[];
+};
+
+export function outside(nowMs: () => number): Outside {
+  const ledger: Ledger = { calls: [], effects: new Map() };
+
+  const act = (process: Process, context: ToolContext, how: "effect" | "none"): Promise<boolean> => {
+    const apply = async (): Promise<boolean> => {
+      const isNew = how === "effect" && !ledger.effects.has(context.operationId);
+      if (isNew) ledger.effects.set(context.operationId, 1);
+      const { runId, nodeId, operationId, fencingToken, attempt } = context;
+      ledger.calls.push({ runId, nodeId, operationId, fencingToken, attempt, atMs: nowMs(), effect: isNew });
+      return isNew;
+    };
+    return process.call("tool", context.nodeId, apply, {
+      error: async () => {
+        throw new Error("the provider could not be reached");
+      },
+      lostReply: async () => {
+        throw new Error("the provider's answer was lost");
+      },
+    });
+  };
+
+  const any = z.record(z.string(), z.json());
+  const tool = (
+    name: string,
+    effect: "read_only" | "idempotent",
+    execute: (context: ToolContext) => Promise<unknown>,
+    more: Partial<AnyTool> = {},
+  ): AnyTool =>
+    defineTool({
+      name,
+      input: any,
+      output: any,
+      effect,
+      retry: { attempts: 3, backoffBaseMs: 500, backoffMaxMs: 4_000 },
+      ...more,
+      execute: async (_input, context) => (await execute(context)) as Record<string, never>,
+    });
+
+  const toolsFor = (process: Process): readonly AnyTool[] => [
+    tool("read", "read_only", async (context) => {
+      await act(process, context, "none");
+      return { read: context.nodeId };
+    }),
+    tool("act", "idempotent", async (context) => {
+      await act(process, context, "effect");
+      return { acted: context.nodeId };
+    }),
+    tool(
+      "act-once-tried",
+      "idempotent",
+      async (context) => {
+        await act(process, context, "effect");
+        return { acted: context.nodeId };
+      },
+      { retry: { attempts: 1 } },
+    ),
+    tool("fails", "idempotent", async () => {
+      throw new NonRetryableError("this tool always fails");
+    }),
+    tool("retries", "idempotent", async (context) => {
+      if (context.attempt < 3) throw new RetryableError(`attempt ${context.attempt} is too early`);
+      await act(process, context, "effect");
+      return { acted: context.nodeId };
+    }),
+    tool("unsure", "idempotent", async (context) => {
+      await act(process, context, "effect");
+      if (context.attempt < 2) throw new Error("nobody knows whether this acted");
+      return { acted: context.nodeId };
+    }),
+    tool("slow", "idempotent", async (context) => {
+      await process.clock.sleep(100_000, context.signal);
+      await act(process, context, "effect");
+      return { acted: context.nodeId };
+    }),
+    tool(
+      "never-stops",
+      "idempotent",
+      async (context) => {
+        await act(process, context, "effect");
+        return new Promise(() => undefined);
+      },
+      { timeoutMs: 20_000, retry: { attempts: 2 } },
+    ),
+    tool("bad-output", "idempotent", async (context) => {
+      await act(process, context, "effect");
+      return { when: undefined };
+    }),
+  ];
+
+  return { ledger, toolsFor };
+}

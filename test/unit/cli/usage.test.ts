@@ -1,0 +1,184 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { acceptsAll, deploymentOf } from "../client/deployment.ts";
+import { graphPath, jsonLines, run, runWith } from "./program.ts";
+
+test.each<[string, string[], string]>([
+  ["an unknown command", ["sumbit"], 'command must be one of submit, status, watch, cancel, got "sumbit"'],
+  ["no file", ["submit"], "FILE must be given, got nothing"],
+  ["an empty file name", ["submit", ""], 'FILE must be given, got ""'],
+  ["two files", ["submit", "a", "b"], 'FILE must be the only argument besides options, got "b" after it'],
+  ["no run", ["status"], "RUN must be given, got nothing"],
+  ["no run to watch", ["watch", "--json"], "RUN must be given, got nothing"],
+  ["two runs", ["cancel", "a", "b"], 'RUN must be the only argument besides options, got "b" after it'],
+  [
+    "an unknown option",
+    ["submit", "-", "--tool", "x"],
+    'option must be one of --run-id, --default-tool, --deadline, --timeout, --json, got "--tool"',
+  ],
+  ["another command's option", ["status", "r", "--timeout", "1"], 'option must be one of --json, got "--timeout"'],
+  ["an option of the object's prototype", ["status", "r", "--constructor"], 'got "--constructor"'],
+  ["an unknown short option", ["status", "r", "-j"], 'option must be one of --json, got "-j"'],
+  ["an option without its value", ["submit", "-", "--run-id"], "--run-id must have a value, got nothing"],
+  ["an option with an empty value", ["submit", "-", "--run-id="], '--run-id must have a value, got ""'],
+  [
+    "an option that swallows the next",
+    ["submit", "-", "--run-id", "--timeout"],
+    '--run-id must have a value (one that begins with - as --run-id=VALUE), got "--timeout"',
+  ],
+  [
+    "an option given twice",
+    ["cancel", "r", "--reason", "a", "--reason", "b"],
+    "--reason must be given at most once, got it twice",
+  ],
+  ["a flag with a value", ["status", "r", "--json=yes"], '--json must stand alone, got the value "yes"'],
+  [
+    "a deadline of words",
+    ["submit", "-", "--deadline", "soon"],
+    '--deadline must be a number of seconds from 0.001 to 31536000, got "soon"',
+  ],
+  [
+    "a deadline of nothing",
+    ["submit", "-", "--deadline", "0"],
+    '--deadline must be a number of seconds from 0.001 to 31536000, got "0"',
+  ],
+  ["a deadline of ages", ["submit", "-", "--deadline", "99999999999"], 'got "99999999999"'],
+  [
+    "a negative timeout",
+    ["watch", "r", "--timeout=-1"],
+    '--timeout must be a number of seconds from 0 to 31536000, got "-1"',
+  ],
+  [
+    "a timeout in another unit",
+    ["cancel", "r", "--timeout", "5m"],
+    '--timeout must be a number of seconds from 0 to 86400, got "5m"',
+  ],
+  ["a timeout in the engineer's way", ["cancel", "r", "--timeout", "1e3"], 'got "1e3"'],
+  [
+    "a file that is not there",
+    ["submit", "/no/such.json"],
+    "/no/such.json: must be a file that can be read, got no such file",
+  ],
+  ["a directory", ["submit", graphPath("")], "must be a file that can be read, got a directory"],
+])("%s exits with 2 and says what was wrong", async (_, args, message) => {
+  const { client, sent } = deploymentOf(acceptsAll);
+  const { exitCode, stdout, stderr } = await run(client, args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toContain("    at ");
+  expect(sent).toEqual([]);
+});
+
+const oneNode = (node: object) => ({ nodes: [node] });
+
+test.each<[string, unknown, string]>([
+  ["an empty file", "", "standard input: must be JSON, got an empty file"],
+  ["no JSON", "{ nodes: [] }", "standard input: must be JSON, got "],
+  ["a list", [], 'standard input: the file must be an object { "nodes": [...] }, got []'],
+  ["null", "null", 'the file must be an object { "nodes": [...] }, got null'],
+  ["no nodes", {}, "nodes must be a list of at least one node, got nothing"],
+  ["an empty list of nodes", { nodes: [] }, "nodes must be a list of at least one node, got []"],
+  ["nodes by name", { nodes: { a: {} } }, 'nodes must be a list of at least one node, got {"a":{}}'],
+  ["a run id that is a number", { run_id: 7, nodes: [{}] }, "run_id must be a string, got 7"],
+  ["a command id that is null", { command_id: null, nodes: [{}] }, "command_id must be a string, got null"],
+  ["a deadline in words", { deadline_ms: "1s", nodes: [{}] }, 'deadline_ms must be a number, got "1s"'],
+  [
+    "another command",
+    { type: "cancel_run", nodes: [{}] },
+    'type must be "start_run" where it is given, got "cancel_run"',
+  ],
+  [
+    "a node that is a string",
+    { nodes: ["a"] },
+    'nodes[0] must be an object { "node_id", "tool", "input", "depends_on" }, got "a"',
+  ],
+  ["a node without id", oneNode({ tool: "noop" }), "nodes[0].node_id must be a string, got nothing"],
+  [
+    "a node without tool",
+    oneNode({ node_id: "a" }),
+    'node "a": tool must be given, here or for all by --default-tool, got nothing',
+  ],
+  ["a tool that is a list", oneNode({ node_id: "a", tool: ["noop"] }), 'node "a": tool must be a string, got ["noop"]'],
+  [
+    "a dependency that is no list",
+    oneNode({ node_id: "a", tool: "noop", depends_on: "b" }),
+    'node "a": depends_on must be a list of node ids, got "b"',
+  ],
+  [
+    "a dependency that is a number",
+    oneNode({ node_id: "a", tool: "noop", depends_on: [1] }),
+    'node "a": depends_on must be a list of node ids, got [1]',
+  ],
+  [
+    "a misspelt field",
+    oneNode({ node_id: "a", tool: "noop", dependsOn: [] }),
+    'node "a": each field must be one of node_id, tool, input, depends_on, got "dependsOn"',
+  ],
+])("a graph that is %s exits with 2 and says what was wrong", async (_, graph, message) => {
+  const { client, sent } = deploymentOf(acceptsAll);
+  const { exitCode, stdout, stderr } = await runWith(client, graph, ["submit", "-"]);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toContain(message);
+  expect(sent).toEqual([]);
+});
+
+test.each<[string, object, string[], string[]]>([
+  [
+    "an odd node id",
+    oneNode({ node_id: "a\u0007", tool: "noop" }),
+    [],
+    ["node:  a\\u{7}", "field: node_id", "control"],
+  ],
+  ["an odd tool name", oneNode({ node_id: "a", tool: "n p" }), [], ["node:  a", "field: tool", 'value: "n p"']],
+  ["an odd default tool", oneNode({ node_id: "a" }), ["--default-tool", "n/p"], ["field: tool", 'value: "n/p"']],
+  [
+    "a run id that is too long",
+    oneNode({ node_id: "a", tool: "t" }),
+    ["--run-id", "x".repeat(257)],
+    ["field: run_id", "256"],
+  ],
+])("%s is refused with 1, naming node, field, rule and value, and is not sent", async (_, graph, args, told) => {
+  const { client, sent } = deploymentOf(acceptsAll);
+  const { exitCode, stderr } = await runWith(client, graph, ["submit", "-", ...args]);
+  expect(exitCode).toBe(1);
+  for (const text of told) expect(stderr).toContain(text);
+  expect(stderr).toMatch(/rule: {2}must /);
+  expect(sent).toEqual([]);
+});
+
+test("an error about a file names the file", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "leasehold-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "graph.json");
+  writeFileSync(path, '{"nodes":7}');
+  const { stderr } = await run(deploymentOf().client, ["submit", path]);
+  expect(stderr).toContain(`${path}: nodes must be a list of at least one node, got 7`);
+});
+
+test("with --json an error is one line of JSON on stderr", async () => {
+  const { stdout, stderr } = await run(deploymentOf().client, ["status", "--json"]);
+  expect(stdout).toBe("");
+  expect(jsonLines(stderr)).toEqual([{ error: { code: "usage", message: "RUN must be given, got nothing" } }]);
+});
+
+test("no command at all prints the list of commands to stderr and exits with 2", async () => {
+  const { exitCode, stdout, stderr } = await run(deploymentOf().client, []);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toMatch(/^Usage: leasehold COMMAND/);
+});
+
+test.each([["--help"], ["-h"], ["help"]])("%s prints the list of commands and exits with 0", async (arg) => {
+  const { exitCode, stdout } = await run(deploymentOf().client, [arg]);
+  expect(exitCode).toBe(0);
+  for (const name of ["submit", "status", "watch", "cancel"]) expect(stdout).toContain(`\n  ${name} `);
+});
+
+test.each(["submit", "status", "watch", "cancel"])("%s --help explains the command by examples", async (name) => {
+  const { exitCode, stdout } = await run(deploymentOf().client, [name, "--help"]);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(`Usage: leasehold ${name} `);
+  expect(stdout).toMatch(/Examples:\n {2}leasehold /);
+  expect(await run(deploymentOf().client, ["help", name])).toMatchObject({ exitCode: 0, stdout });
+});
