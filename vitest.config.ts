@@ -1,11 +1,13 @@
 import { defineConfig } from "vitest/config";
 
+// One group after another: the leases of the end-to-end tests are seconds long, and a busy machine would end them.
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
           name: "unit",
+          sequence: { groupOrder: 0 },
           include: ["test/unit/**/*.test.ts", "test/tidy.test.ts", "test/stack/**/*.test.ts"],
           testTimeout: 30_000,
         },
@@ -13,6 +15,7 @@ export default defineConfig({
       {
         test: {
           name: "contract",
+          sequence: { groupOrder: 1 },
           include: ["test/contract/**/*.test.ts"],
           globalSetup: ["test/support/emulator-setup.ts"],
           testTimeout: 60_000,
@@ -21,8 +24,18 @@ export default defineConfig({
       },
       {
         test: {
+          name: "simulation",
+          include: ["test/simulation/**/*.test.ts"],
+          testTimeout: 400_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
           name: "e2e",
+          sequence: { groupOrder: 3 },
           include: ["test/e2e/**/*.test.ts"],
+          globalSetup: ["test/support/e2e-setup.ts"],
           testTimeout: 120_000,
           hookTimeout: 300_000,
           fileParallelism: false,

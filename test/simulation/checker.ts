@@ -26,7 +26,7 @@ export type Checker = {
 };
 
 const asNode = (item: Item | undefined): NodeItem | undefined =>
-  item?.kind === "node" ? nodeItemSchema.parse(item) : undefined;
+  item?.kind === "node" && item.v === 1 ? nodeItemSchema.parse(item) : undefined;
 const asRun = (item: Item | undefined): RunItem | undefined =>
   item?.kind === "run" ? runItemSchema.parse(item) : undefined;
 
@@ -41,6 +41,10 @@ export function checker(scenario: Scenario): Checker {
   /** Epoch that each process holds, as the claims told it. */
   const held = new Map<number, Map<string, number>>();
   const madeReady = new Map<string, number>();
+  let claims = 0;
+  let toolCalls = 0;
+  /** Claims that may have led to no call: taken over, put back, called off. */
+  let excused = 0;
   /** By the one clock that is not off. */
   const endedAtMs = new Map<string, number>();
 
@@ -62,9 +66,18 @@ export function checker(scenario: Scenario): Checker {
     if (name === "claim") {
       if (node.epoch !== old.epoch + 1)
         fail("I3", `a claim raised the epoch from ${old.epoch} to ${node.epoch}: ${at}`);
-      if (old.status !== "READY" && old.status !== "RUNNING") fail("I3", `claimed from ${old.status}: ${at}`);
+      judgeClaim(old, at, applied.by.clock.nowMs());
+      for (const [other, epoch] of held.get(applied.by.id) ?? []) {
+        const mine = nodes.get(other);
+        const isOpen = other !== node.node_id && mine?.status === "RUNNING" && mine.epoch === epoch;
+        if (isOpen) fail("I3", `claimed while the same process holds ${other}: ${at}`);
+      }
+      claims += 1;
+      if (old.status === "RUNNING") excused += 1;
       held.set(applied.by.id, (held.get(applied.by.id) ?? new Map()).set(node.node_id, node.epoch));
     } else if (node.epoch !== old.epoch) fail("I3", `epoch changed without a claim: ${at}`);
+    if (name === "put_back" || (name.startsWith("end_") && applied.by.kind === "worker" && node.effect !== "done"))
+      excused += 1;
     const heldEpoch = held.get(applied.by.id)?.get(node.node_id);
     const isOwners =
       ownersWrites.has(name) || (name.startsWith("end_") && heldEpoch !== undefined && old.status === "RUNNING");
@@ -75,11 +88,24 @@ export function checker(scenario: Scenario): Checker {
     if (node.certain_through_epoch < old.certain_through_epoch) fail("I14", `what was certain is not any more: ${at}`);
     if (node.attempts_used > node.max_attempts)
       fail("I6", `${node.attempts_used} of ${node.max_attempts} attempts used: ${at}`);
+    const isRequeue = name === "retry" || name === "put_back";
+    if (node.status === "READY" && old.status !== "PENDING" && !isRequeue)
+      fail("I2", `${old.status} was made READY: ${at}`);
     if (node.status === "READY" && old.status !== "READY") judgeReadyAndTerminal(applied, node, at);
     if (isTerminal(node.status) && !isTerminal(old.status)) {
       endedAtMs.set(node.node_id, applied.atMs);
       judgeReadyAndTerminal(applied, node, at);
     }
+  };
+
+  /** By the clock of whoever claims: what it may believe. */
+  const judgeClaim = (old: NodeItem, at: string, nowMs: number): void => {
+    const skewMs = engine?.limits.skewMs ?? 0;
+    if (old.status === "READY") {
+      if ((old.not_before_ms ?? 0) > nowMs) fail("I3", `claimed before it was due: ${at}`);
+    } else if (old.status !== "RUNNING") fail("I3", `claimed from ${old.status}: ${at}`);
+    else if ((old.lease_expires_at_ms ?? 0) + skewMs >= nowMs) fail("I3", `claimed while the lease is alive: ${at}`);
+    if (scenario.undeployed?.includes(old.tool) === true) fail("I6", `an unknown tool used an attempt: ${at}`);
   };
 
   const judgeFreed = (node: NodeItem, at: string): void => {
@@ -140,6 +166,10 @@ export function checker(scenario: Scenario): Checker {
 
   const applied = (one: AppliedWrites): void => {
     // A transaction is one instant: its nodes are all as they are afterwards before any is judged.
+    for (const { write, old } of one.writes) {
+      if (old !== undefined && old.v !== 1) fail("v", `an item of an unknown version was written by ${write.name}`);
+      if (old?.kind === "command") fail("I9", `an answer was written over by ${write.name}`);
+    }
     const before = one.writes.map(({ old }) => ({ node: asNode(old), run: asRun(old) }));
     for (const { new: item } of one.writes) {
       const node = asNode(item);
@@ -164,6 +194,7 @@ export function checker(scenario: Scenario): Checker {
       return;
     }
     if (isTerminal(node.status) || node.dispatch_id !== parsed.dispatch_id || node.status === "PENDING") return;
+    if (scenario.undeployed?.includes(node.tool) === true) return;
     const isOthers = node.status === "RUNNING" && node.message_id !== message.id;
     if (!isOthers)
       fail(
@@ -189,6 +220,12 @@ export function checker(scenario: Scenario): Checker {
       return;
     }
     judgeEffects(engine, run);
+    if (claims - toolCalls > engine.tally.crashes + excused) {
+      fail(
+        "I6",
+        `${claims} claims led to ${toolCalls} calls, with ${engine.tally.crashes} crashes and ${excused} excused`,
+      );
+    }
     const todo = owed(run, [], engine.clockwork.nowMs(), engine.limits);
     if (todo.endRun) fail("I7", "something is owed to a run that has ended");
     const left = engine.dispatches.living();
@@ -235,7 +272,13 @@ export function checker(scenario: Scenario): Checker {
   };
 
   return {
-    witness: { applied, acknowledged },
+    witness: {
+      applied,
+      acknowledged,
+      counted: (name) => {
+        if (name === "ToolCalled") toolCalls += 1;
+      },
+    },
     watch: (made) => {
       engine = made;
     },

@@ -9,11 +9,11 @@ import { limitsWith } from "../../shared/limits.ts";
 import type { Log, Queue, Table, TransactAnswer, World, WriteAnswer } from "../../shared/ports.ts";
 import { readEntry, relayEntry } from "../../shared/relay.ts";
 import { scanPass } from "../../shared/scan.ts";
-import { toolTable } from "../../shared/tool.ts";
+import { type ToolContext, toolTable } from "../../shared/tool.ts";
 import { handleDelivery } from "../../shared/worker.ts";
 import type { Item, Write } from "../../shared/write.ts";
 import { type Clockwork, clockwork } from "./clockwork.ts";
-import type { ChooseFault, Fault, Port, ProcessKind } from "./faults.ts";
+import type { Call, ChooseFault, Fault, ProcessKind } from "./faults.ts";
 import { type Process, seededChance, startProcess } from "./process.ts";
 import { type QueueMessage, type QueueModel, queueModel } from "./queue-model.ts";
 import { seeded } from "./seeded.ts";
@@ -33,6 +33,9 @@ export type Weather = {
   readonly latencyMs: () => number;
   /** How old an index read may be. */
   readonly indexLagMs: () => number;
+  readonly purgeAtMs: number | undefined;
+  /** Rules that fire beside each other. */
+  readonly scanners: number;
 };
 
 export const calmWeather: Weather = {
@@ -42,6 +45,8 @@ export const calmWeather: Weather = {
   clockOffsetMs: () => 0,
   latencyMs: () => 10,
   indexLagMs: () => 0,
+  purgeAtMs: undefined,
+  scanners: 1,
 };
 
 export type AppliedWrites = {
@@ -54,7 +59,8 @@ export type AppliedWrites = {
 export type Witness = {
   applied?(applied: AppliedWrites): void;
   acknowledged?(message: QueueMessage): void;
-  fault?(fault: Fault, port: Port, process: ProcessKind): void;
+  counted?(name: string, by: Process): void;
+  fault?(fault: Fault, call: Call): void;
 };
 
 export type EngineOptions = {
@@ -63,8 +69,24 @@ export type EngineOptions = {
   readonly weather?: Weather;
   readonly limits?: Partial<Limits>;
   readonly witness?: Witness;
-  /** Stands between the cores and the table; for mutants. */
-  readonly alterWrite?: (write: Write) => Write;
+  /** Tools that the worker does not have. */
+  readonly undeployed?: readonly string[];
+  readonly unreadableForMs?: number;
+  /** A known mistake, put in on purpose to see whether the checker finds it. */
+  readonly sabotage?: Sabotage;
+};
+
+export type Sabotage = {
+  readonly write?: (write: Write, current: Item | undefined, by: ProcessKind) => Write;
+  readonly writeAnswer?: (answer: WriteAnswer) => WriteAnswer;
+  readonly transactAnswer?: (answer: TransactAnswer, writes: readonly Write[]) => TransactAnswer;
+  /** Outbox entries are written after the transaction that needs them. */
+  readonly outboxApart?: boolean;
+  /** A message is taken from the queue when it is received. */
+  readonly acknowledgesFirst?: boolean;
+  /** An invocation takes all messages that are visible and claims their nodes at once. */
+  readonly claimsBatch?: boolean;
+  readonly context?: (context: ToolContext) => ToolContext;
 };
 
 export type Engine = {
@@ -81,19 +103,28 @@ export type Engine = {
   startScanner(): void;
 };
 
-const startMs = 1_800_000_000_000;
+export const startMs = 1_800_000_000_000;
 const silent: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 const streamRetryMs = 1_000;
 
 export function engine(options: EngineOptions): Engine {
-  const { choose, witness = {}, weather = calmWeather } = options;
-  const limits = limitsWith(options.limits);
+  const { choose, witness = {}, weather = calmWeather, sabotage = {} } = options;
+  // A shorter visibility than the default's half hour: the same ways, with less idle time between them.
+  const limits = limitsWith({ queueVisibilityMs: 300_000, ...options.limits });
   const seed = seeded(options.seed);
   const chance = seededChance(seed);
   const clock = clockwork(startMs);
   const tally = { crashes: 0, calls: 0, claims: 0, recordsLost: 0 };
   const rejected: { body: string; source: string; reason: string }[] = [];
-  const world = outside(clock.nowMs);
+  const itemAt = (pk: string, sk: string): Item | undefined => {
+    for (const item of table.items()) if (item.pk === pk && item.sk === sk) return item;
+    return undefined;
+  };
+  const world = outside({
+    nowMs: clock.nowMs,
+    epochOf: (runId, nodeId) => Number(itemAt(`RUN#${runId}`, `NODE#${nodeId}`)?.epoch ?? 0),
+    ...(sabotage.context === undefined ? {} : { context: sabotage.context }),
+  });
   const namespace = "simulation";
   let processes = 0;
 
@@ -111,6 +142,19 @@ export function engine(options: EngineOptions): Engine {
       if (item.kind === "outbox") deliverRecord(item);
     }
     witness.applied?.({ by, atMs: clock.nowMs(), writes });
+    if (options.unreadableForMs !== undefined) makeUnreadable(writes, options.unreadableForMs);
+  };
+
+  /** By another hand: neither the stream nor the witness hears of it. */
+  const makeUnreadable = (writes: AppliedWrites["writes"], forMs: number): void => {
+    for (const { write } of writes.filter(({ write: { name } }) => name === "create_node")) {
+      const setVersion = (v: number): void => {
+        void table.write({ op: "update", name: "by_another_hand", key: write.key, set: { v }, conditions: [] });
+        applying = [];
+      };
+      setVersion(2);
+      clock.at(clock.nowMs() + forMs, () => setVersion(1));
+    }
   };
 
   const begin = (kind: ProcessKind, timeoutMs: number, onDeath: () => void): Process => {
@@ -123,7 +167,7 @@ export function engine(options: EngineOptions): Engine {
       nextCallIndex: () => tally.calls++,
       latencyMs: weather.latencyMs,
       clockOffsetMs: weather.clockOffsetMs(),
-      onFault: (fault, port, by) => witness.fault?.(fault, port, by),
+      onFault: (fault, call) => witness.fault?.(fault, call),
       onDeath: () => {
         tally.crashes += 1;
         onDeath();
@@ -134,7 +178,9 @@ export function engine(options: EngineOptions): Engine {
   };
 
   const tableOf = (process: Process): Table => {
-    const altered = options.alterWrite ?? ((write: Write) => write);
+    const { write: alter, writeAnswer = (answer) => answer, transactAnswer = (answer) => answer } = sabotage;
+    const altered = (write: Write): Write =>
+      alter === undefined ? write : alter(write, itemAt(write.key.pk, write.key.sk), process.kind);
     const fails = async (): Promise<never> => {
       throw new Error("the table did not answer");
     };
@@ -156,15 +202,30 @@ export function engine(options: EngineOptions): Engine {
           error: fails,
           lostReply: fails,
         }),
-      write: (write) =>
-        process.call<WriteAnswer>("write", write.name, () => applied(() => table.write(altered(write))), wrongWrite),
-      transact: (writes) =>
-        process.call<TransactAnswer>(
+      write: async (write) =>
+        writeAnswer(
+          await process.call<WriteAnswer>(
+            "write",
+            write.name,
+            () => applied(() => table.write(altered(write))),
+            wrongWrite,
+          ),
+        ),
+      transact: async (writes) => {
+        const apart = sabotage.outboxApart === true ? writes.filter((write) => write.name === "outbox") : [];
+        const together = writes.filter((write) => !apart.includes(write));
+        const answer = await process.call<TransactAnswer>(
           "transact",
           writes[0]?.name ?? "",
-          () => applied(() => table.transact(writes.map(altered))),
+          () => applied(() => table.transact(together.map(altered))),
           wrongWrite,
-        ),
+        );
+        if (answer.is === "applied") {
+          for (const write of apart)
+            await process.call("write", write.name, () => applied(() => table.write(write)), wrongWrite);
+        }
+        return transactAnswer(answer, writes);
+      },
     };
   };
 
@@ -209,7 +270,7 @@ export function engine(options: EngineOptions): Engine {
     clock: process.clock,
     chance: process.chance,
     log: silent,
-    count: () => undefined,
+    count: (name) => witness.counted?.(name, process),
   });
 
   const never = new Promise<never>(() => undefined);
@@ -242,7 +303,10 @@ export function engine(options: EngineOptions): Engine {
         ...base,
         limits,
         namespace,
-        tools: toolTable(world.toolsFor(process), limits.attemptLimitMs),
+        tools: toolTable(
+          world.toolsFor(process).filter((tool) => options.undeployed?.includes(tool.name) !== true),
+          limits.attemptLimitMs,
+        ),
         pulse: { table: base.table, queue: base.queue },
         endProcess: () => {
           process.die();
@@ -250,21 +314,34 @@ export function engine(options: EngineOptions): Engine {
         },
       };
       const remainingMs = () => startedAtMs + limits.functionTimeoutMs - clock.nowMs();
-      void handleDelivery(
-        worker,
-        { messageId: message.id, receiptHandle: message.id, body: message.body },
-        { remainingMs },
-      ).then(
-        (verdict) =>
-          finish(process, () => {
-            if (verdict !== "acknowledge") return;
-            witness.acknowledged?.(message);
-            dispatches.remove(message);
-          }),
-        () => finish(process, () => undefined),
+      const received = sabotage.claimsBatch === true ? [message, ...othersVisible(message)] : [message];
+      const deliver = async (one: QueueMessage): Promise<void> => {
+        if (sabotage.acknowledgesFirst === true) acknowledge(one);
+        const verdict = await handleDelivery(
+          worker,
+          { messageId: one.id, receiptHandle: one.id, body: one.body },
+          { remainingMs },
+        );
+        if (process.isAlive() && verdict === "acknowledge") acknowledge(one);
+      };
+      void Promise.all(received.map(deliver)).then(
+        () => process.finish(),
+        () => process.finish(),
       );
     },
   );
+
+  const acknowledge = (message: QueueMessage): void => {
+    if (message.deleted) return;
+    witness.acknowledged?.(message);
+    dispatches.remove(message);
+  };
+
+  const othersVisible = (message: QueueMessage): readonly QueueMessage[] => {
+    const others = dispatches.living().filter((other) => other !== message && other.visibleAtMs <= clock.nowMs());
+    for (const other of others) dispatches.hide(other, limits.queueVisibilityMs);
+    return others;
+  };
 
   /** A process that died on its last call returns nothing. What returned is over: its leftovers are frozen. */
   const finish = (process: Process, then: () => void): void => {
@@ -307,8 +384,9 @@ export function engine(options: EngineOptions): Engine {
         () => finish(process, () => undefined),
       );
     };
-    clock.at(clock.nowMs() + 60_000, tick);
+    for (let count = 0; count < weather.scanners; count++) clock.at(clock.nowMs() + 60_000, tick);
   };
+  if (weather.purgeAtMs !== undefined) clock.at(weather.purgeAtMs, () => dispatches.purge());
 
   return {
     clockwork: clock,

@@ -1,7 +1,7 @@
 /** One invocation of a function: it may die, stand still, or have a clock of its own; its calls are where faults strike. */
 import type { Chance, Clock } from "../../shared/ports.ts";
 import type { Clockwork } from "./clockwork.ts";
-import type { ChooseFault, Fault, Port, ProcessKind } from "./faults.ts";
+import type { Call, ChooseFault, Fault, Port, ProcessKind } from "./faults.ts";
 import type { Seeded } from "./seeded.ts";
 
 export type Process = {
@@ -35,7 +35,7 @@ export type ProcessOptions = {
   readonly latencyMs: () => number;
   /** How far this machine's wall clock is off. */
   readonly clockOffsetMs: number;
-  readonly onFault: (fault: Fault, port: Port, process: ProcessKind) => void;
+  readonly onFault: (fault: Fault, call: Call) => void;
   readonly onDeath: () => void;
 };
 
@@ -126,9 +126,9 @@ export function startProcess(options: ProcessOptions): Process {
     new Promise((resolve, reject) => {
       // A process that is dead goes on in memory only: nothing that it calls happens.
       if (!alive) return;
-      const index = options.nextCallIndex();
-      const fault = choose({ index, process: options.kind, port, what });
-      if (fault !== undefined) options.onFault(fault, port, options.kind);
+      const made: Call = { index: options.nextCallIndex(), process: options.kind, port, what };
+      const fault = choose(made);
+      if (fault !== undefined) options.onFault(fault, made);
       const answer = (make: () => Promise<Answer>, afterMs: number): void => {
         const made = make();
         // The answer is taken when it arrives; a process that died meanwhile never hears it.

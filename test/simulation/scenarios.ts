@@ -15,6 +15,10 @@ export type Scenario = {
   readonly commands?: readonly { readonly afterMs: number; readonly body: object }[];
   /** Message bodies that are no dispatches, put into the dispatch queue at the start. */
   readonly strayMessages?: readonly string[];
+  /** Tools that the commands know and the worker does not: a deployment that lags behind. */
+  readonly undeployed?: readonly string[];
+  /** For so long the nodes look as a later version of this software would write them. */
+  readonly unreadableForMs?: number;
   /** The start must be refused. */
   readonly refused?: boolean;
 };
@@ -63,6 +67,7 @@ export const scenarios: readonly Scenario[] = [
     nodes: [node("a", "slow"), node("b", "act", "a"), node("c", "act")],
     commands: cancelAfter(5_000),
   },
+  { name: "cancel-only-node", nodes: [node("a", "slow")], commands: cancelAfter(5_000) },
   {
     name: "cancel-join",
     nodes: [node("a", "act"), node("b", "slow"), node("c", "act", "a", "b")],
@@ -72,6 +77,13 @@ export const scenarios: readonly Scenario[] = [
   { name: "deadline-running", nodes: [node("a", "slow"), node("b", "act", "a"), node("c", "act")], deadlineMs: 50_000 },
   { name: "deadline-retrying", nodes: [node("a", "retries"), node("b", "act", "a")], deadlineMs: 1_500 },
   { name: "deadline-at-once", nodes: [node("a", "act"), node("b", "act", "a")], deadlineMs: 60 },
+  {
+    name: "undeployed-tool",
+    nodes: [node("a", "act"), node("b", "read", "a"), node("c", "act", "b")],
+    undeployed: ["read"],
+    deadlineMs: 130_000,
+  },
+  { name: "unreadable", nodes: [node("a", "act"), node("b", "act", "a")], unreadableForMs: 20_000 },
   {
     name: "two-starts",
     nodes: [node("a", "act"), node("b", "act", "a")],

@@ -1,13 +1,12 @@
 /** One schedule from its start to its verdict. */
 import type { Limits } from "../../shared/limits.ts";
 import { isLiving, type RunStatus } from "../../shared/model.ts";
-import type { Write } from "../../shared/write.ts";
 import { checker, type Violation } from "./checker.ts";
-import { calmWeather, engine, type Weather } from "./engine.ts";
-import type { ChooseFault, Fault, Port, ProcessKind } from "./faults.ts";
+import { calmWeather, engine, type Sabotage, type Weather } from "./engine.ts";
+import type { Call, ChooseFault, Fault } from "./faults.ts";
 import { runId, type Scenario } from "./scenarios.ts";
 
-export type Struck = { readonly process: ProcessKind; readonly port: Port; readonly kind: Fault["kind"] };
+export type Struck = Call & Fault;
 
 export type Verdict = {
   readonly violations: readonly Violation[];
@@ -17,6 +16,8 @@ export type Verdict = {
   readonly tookMs: number;
   /** States that nodes went through, as `status/epoch/effect`. */
   readonly states: ReadonlySet<string>;
+  /** Calls of the tool by a former owner that was still alive. */
+  readonly lateCalls: number;
 };
 
 export type Schedule = {
@@ -25,7 +26,7 @@ export type Schedule = {
   readonly choose: ChooseFault;
   readonly weather?: Weather;
   readonly limits?: Partial<Limits>;
-  readonly alterWrite?: (write: Write) => Write;
+  readonly sabotage?: Sabotage;
 };
 
 /** Far beyond the longest way of healing: a message that hides for 30 minutes, after a deadline of a day. */
@@ -37,7 +38,7 @@ export async function runSchedule({
   choose,
   weather = calmWeather,
   limits,
-  alterWrite,
+  sabotage,
 }: Schedule): Promise<Verdict> {
   const struck: Struck[] = [];
   const states = new Set<string>();
@@ -47,7 +48,9 @@ export async function runSchedule({
     choose,
     weather,
     ...(limits === undefined ? {} : { limits }),
-    ...(alterWrite === undefined ? {} : { alterWrite }),
+    ...(sabotage === undefined ? {} : { sabotage }),
+    ...(scenario.undeployed === undefined ? {} : { undeployed: scenario.undeployed }),
+    ...(scenario.unreadableForMs === undefined ? {} : { unreadableForMs: scenario.unreadableForMs }),
     witness: {
       ...check.witness,
       applied: (applied) => {
@@ -55,7 +58,7 @@ export async function runSchedule({
         for (const { new: item } of applied.writes)
           if (item.kind === "node") states.add(`${item.status}/${item.epoch}/${item.effect ?? ""}`);
       },
-      fault: (fault, port, process) => struck.push({ process, port, kind: fault.kind }),
+      fault: (fault, call) => struck.push({ ...call, ...fault }),
     },
   });
   check.watch(made);
@@ -89,6 +92,7 @@ export async function runSchedule({
     status,
     tookMs: made.clockwork.nowMs() - startedAtMs,
     states,
+    lateCalls: made.outside.ledger.calls.filter((call) => call.late).length,
   };
 }
 

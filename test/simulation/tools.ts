@@ -14,6 +14,8 @@ export type LedgerCall = {
   readonly atMs: number;
   /** False where the provider knew the operation already, or the tool changes nothing. */
   readonly effect: boolean;
+  /** A former owner acted, which was still alive when another had taken over. */
+  readonly late: boolean;
 };
 
 export type Ledger = { readonly calls: LedgerCall[]; readonly effects: Map<string, number> };
@@ -24,7 +26,14 @@ export type Outside = {
   toolsFor(process: Process): readonly AnyTool[];
 };
 
-export function outside(nowMs: () => number): Outside {
+export type OutsideOptions = {
+  readonly nowMs: () => number;
+  /** The epoch that the table holds now. */
+  readonly epochOf: (runId: string, nodeId: string) => number;
+  readonly context?: (context: ToolContext) => ToolContext;
+};
+
+export function outside({ nowMs, epochOf, context: alter = (context) => context }: OutsideOptions): Outside {
   const ledger: Ledger = { calls: [], effects: new Map() };
 
   const act = (process: Process, context: ToolContext, how: "effect" | "none"): Promise<boolean> => {
@@ -32,7 +41,16 @@ export function outside(nowMs: () => number): Outside {
       const isNew = how === "effect" && !ledger.effects.has(context.operationId);
       if (isNew) ledger.effects.set(context.operationId, 1);
       const { runId, nodeId, operationId, fencingToken, attempt } = context;
-      ledger.calls.push({ runId, nodeId, operationId, fencingToken, attempt, atMs: nowMs(), effect: isNew });
+      ledger.calls.push({
+        runId,
+        nodeId,
+        operationId,
+        fencingToken,
+        attempt,
+        atMs: nowMs(),
+        effect: isNew,
+        late: fencingToken < epochOf(runId, nodeId),
+      });
       return isNew;
     };
     return process.call("tool", context.nodeId, apply, {
@@ -59,7 +77,7 @@ export function outside(nowMs: () => number): Outside {
       effect,
       retry: { attempts: 3, backoffBaseMs: 500, backoffMaxMs: 4_000 },
       ...more,
-      execute: async (_input, context) => (await execute(context)) as Record<string, never>,
+      execute: async (_input, context) => (await execute(alter(context))) as Record<string, never>,
     });
 
   const toolsFor = (process: Process): readonly AnyTool[] => [

@@ -1,0 +1,148 @@
+/** Known mistakes: every condition of every write left out, one at a time, and some made by hand. Each must be caught. */
+import type { Condition, Item, Write } from "../../shared/write.ts";
+import type { Sabotage } from "./engine.ts";
+import { noFaults } from "./faults.ts";
+import { scenarios } from "./scenarios.ts";
+import { runSchedule } from "./schedule.ts";
+
+export type Mutant = { readonly name: string; readonly sabotage: Sabotage };
+
+/** Where a condition stands: its number, or for alternatives also the number of the alternative and of the one in it. */
+type Path = readonly number[];
+
+function pathsOf(conditions: readonly Condition[]): readonly Path[] {
+  return conditions.flatMap((condition, index): Path[] => {
+    if (!("anyOf" in condition)) return [[index]];
+    const inner = condition.anyOf.flatMap((alternative, branch) =>
+      pathsOf(alternative).map((path) => [index, branch, ...path]),
+    );
+    return [[index], ...inner];
+  });
+}
+
+function without(conditions: readonly Condition[], path: Path): readonly Condition[] {
+  const [index, branch, ...rest] = path;
+  if (branch === undefined) return conditions.filter((_, at) => at !== index);
+  return conditions.map((condition, at) => {
+    if (at !== index || !("anyOf" in condition)) return condition;
+    return {
+      anyOf: condition.anyOf.map((alternative, number) =>
+        number === branch ? without(alternative, rest) : alternative,
+      ),
+    };
+  });
+}
+
+const textOf = (condition: Condition): string => {
+  if ("anyOf" in condition)
+    return `any of ${condition.anyOf.map((all) => `(${all.map(textOf).join(" and ")})`).join(" or ")}`;
+  return `${condition.attr} ${condition.is}`;
+};
+
+function conditionAt(conditions: readonly Condition[], [index = 0, branch, ...rest]: Path): Condition | undefined {
+  const condition = conditions[index];
+  if (branch === undefined || condition === undefined || !("anyOf" in condition)) return condition;
+  return conditionAt(condition.anyOf[branch] ?? [], rest);
+}
+
+/** What two writes of one name share: the texts of their conditions. An ending by a claim has other guards than a commit's. */
+const shapeOf = (write: Write): string => `${write.name}: ${write.conditions.map(textOf).join(", ")}`;
+
+/** Every write that the undisturbed scenarios and a few disturbed ones make, by name and shape. */
+async function writesMade(): Promise<ReadonlyMap<string, Write>> {
+  const found = new Map<string, Write>();
+  const sabotage: Sabotage = {
+    write: (write) => {
+      if (!found.has(shapeOf(write))) found.set(shapeOf(write), write);
+      return write;
+    },
+  };
+  for (const scenario of scenarios) {
+    await runSchedule({ scenario, seed: 1, choose: noFaults, sabotage });
+    for (let index = 0; index < 25; index++) {
+      await runSchedule({
+        scenario,
+        seed: 1,
+        choose: (call) => (call.index === index ? { kind: "crash_after", ms: 0 } : undefined),
+        sabotage,
+      });
+    }
+  }
+  return found;
+}
+
+async function droppedConditions(): Promise<readonly Mutant[]> {
+  const mutants: Mutant[] = [];
+  for (const [shape, example] of await writesMade()) {
+    for (const path of pathsOf(example.conditions)) {
+      const dropped = conditionAt(example.conditions, path);
+      mutants.push({
+        name: `${example.name} without [${path.join(".")}] ${dropped === undefined ? "" : textOf(dropped)}`,
+        sabotage: {
+          write: (write) =>
+            shapeOf(write) === shape ? { ...write, conditions: without(write.conditions, path) } : write,
+        },
+      });
+    }
+  }
+  return mutants;
+}
+
+const firstMember = (current: Item | undefined): number | undefined => {
+  const set = current?.waiting_on;
+  return set instanceof Set ? (set.values().next().value as number | undefined) : undefined;
+};
+
+const byHand: readonly Mutant[] = [
+  { name: "message acknowledged before the commit", sabotage: { acknowledgesFirst: true } },
+  { name: "outbox entry outside the transaction", sabotage: { outboxApart: true } },
+  { name: "claim for a whole batch ahead", sabotage: { claimsBatch: true } },
+  {
+    name: "counter instead of a set in joins",
+    sabotage: {
+      write: (write, current) => {
+        const member = firstMember(current);
+        const counts =
+          (write.name === "advance" || write.name === "advance_run") && write.op === "update" && member !== undefined;
+        return counts ? { ...write, deleteFromSet: { waiting_on: new Set([member]) } } : write;
+      },
+    },
+  },
+  {
+    name: "epoch not raised by the claim",
+    sabotage: {
+      write: (write) =>
+        write.name === "claim" && write.op === "update" ? { ...write, add: { attempts_used: 1 } } : write,
+    },
+  },
+  {
+    name: "a fresh operation id for each attempt",
+    sabotage: { context: (context) => ({ ...context, operationId: `${context.operationId}-${context.fencingToken}` }) },
+  },
+  {
+    name: "scanner that trusts what it read: its writes carry no conditions",
+    sabotage: { write: (write, _current, by) => (by === "scanner" ? { ...write, conditions: [] } : write) },
+  },
+  {
+    name: "busy read as refused",
+    sabotage: {
+      writeAnswer: (answer) => (answer.is === "busy" ? { is: "refused", old: undefined } : answer),
+      transactAnswer: (answer, writes) =>
+        answer.is === "busy"
+          ? { is: "refused", refusals: writes.map(() => ({ is: "refused", old: undefined })) }
+          : answer,
+    },
+  },
+  {
+    name: "lost reply read as failure",
+    sabotage: {
+      writeAnswer: (answer) => (answer.is === "unknown" ? { is: "refused", old: undefined } : answer),
+      transactAnswer: (answer, writes) =>
+        answer.is === "unknown"
+          ? { is: "refused", refusals: writes.map(() => ({ is: "refused", old: undefined })) }
+          : answer,
+    },
+  },
+];
+
+export const allMutants = async (): Promise<readonly Mutant[]> => [...byHand, ...(await droppedConditions())];
