@@ -12,7 +12,8 @@ export async function readRunItem(table: ReadableTable, runId: string, nowMs: nu
   const found = await table.get(runKey(runId));
   if (found === undefined) return undefined;
   const run = readItem(runItemSchema, found);
-  return run.expires_at * 1_000 <= nowMs ? undefined : run;
+  // Without a time to live it waits for someone to resolve a doubt.
+  return run.expires_at !== undefined && run.expires_at * 1_000 <= nowMs ? undefined : run;
 }
 
 /** The run is read before its nodes: where it says that it has ended, the nodes read after it have ended too (I15). */

@@ -7,6 +7,6 @@ import { createCommands } from "./events/commands.ts";
 import { surroundings } from "./surroundings.ts";
 
 const { world, limits, publish } = surroundings("commands");
-const handle = createCommands({ ...world, limits, tools: toolTable(tools, limits.attemptLimitMs) });
+const handle = createCommands({ ...world, limits, tools: toolTable(tools, limits) });
 
 export const handler = (event: SQSEvent): Promise<BatchResponse> => handle(event).finally(publish);

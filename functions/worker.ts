@@ -17,7 +17,7 @@ const handle = createWorker({
   ...world,
   limits,
   namespace: variable("LEASEHOLD_NAMESPACE"),
-  tools: toolTable(tools, limits.attemptLimitMs),
+  tools: toolTable(tools, limits),
   pulse: {
     table: dynamoTable({ client: dynamoHeartbeatClient(), tableName: variable("LEASEHOLD_TABLE") }),
     queue: sqsQueue({ client: sqsHeartbeatClient(), ...queueUrls(), clock: systemClock, chance: systemChance }),

@@ -1,6 +1,8 @@
 /** Why a claim was refused, from the node as it was found: what to do with the message. */
 import type { ErrorRecord } from "./errors.ts";
+import type { Limits } from "./limits.ts";
 import { isTerminal, type NodeItem } from "./model.ts";
+import { type AnyTool, isCareful } from "./tool.ts";
 import type { Ending } from "./transitions.ts";
 import { hasOpenAttempt } from "./transitions.ts";
 import type { Condition } from "./write.ts";
@@ -19,6 +21,10 @@ export type ClaimRefusal =
       readonly guard: readonly Condition[];
       readonly why: string;
     }
+  /** An attempt may have had its effect: claim the node to look that up. */
+  | { readonly is: "reconcile"; readonly guard: readonly Condition[] }
+  /** An attempt may have had its effect, and nothing can tell: the node waits for someone who knows. */
+  | { readonly is: "doubt"; readonly guard: readonly Condition[]; readonly why: string }
   /** No tool of that name is deployed: no attempt is used. */
   | { readonly is: "unknown_tool" };
 
@@ -28,8 +34,8 @@ export type RefusedClaim = {
   readonly claimId: string;
   readonly messageId: string;
   readonly nowMs: number;
-  readonly skewMs: number;
-  readonly tools: ReadonlySet<string>;
+  readonly limits: Limits;
+  readonly tools: ReadonlyMap<string, AnyTool>;
 };
 
 export function explainRefusedClaim(refused: RefusedClaim): ClaimRefusal {
@@ -60,23 +66,50 @@ export function explainRefusedClaim(refused: RefusedClaim): ClaimRefusal {
 
 function readyRefused(refused: RefusedClaim): ClaimRefusal {
   const { node, nowMs } = refused;
+  const dueAtMs = node.not_before_ms ?? 0;
+  if (isInTheDark(refused))
+    return dueAtMs > nowMs ? { is: "wait", untilMs: dueAtMs, why: "not due" } : lookInto(refused);
   const end = endIfOver(refused);
   if (end !== undefined) return end;
-  const dueAtMs = node.not_before_ms ?? 0;
   if (dueAtMs > nowMs) return { is: "wait", untilMs: Math.min(dueAtMs, node.deadline_at_ms), why: "not due" };
   return notRunnable(refused);
 }
 
 function runningRefused(refused: RefusedClaim): ClaimRefusal {
-  const { node, nowMs, skewMs, messageId } = refused;
-  const takeOverAtMs = (node.lease_expires_at_ms ?? 0) + skewMs;
+  const { node, nowMs, limits, messageId } = refused;
+  const takeOverAtMs = (node.lease_expires_at_ms ?? 0) + limits.skewMs;
   if (takeOverAtMs >= nowMs) {
     // Another message's owner is at work, and that message comes back if it dies; this one's own is not lost either.
     return node.message_id === messageId
       ? { is: "wait", untilMs: takeOverAtMs + 1, why: "live lease" }
       : { is: "superfluous", why: "live lease of another message" };
   }
-  return endIfOver(refused) ?? notRunnable(refused);
+  if (!isInTheDark(refused)) return endIfOver(refused) ?? notRunnable(refused);
+  // The former owner may live on without its lease and still act or commit: only what it did before it died can be looked up.
+  const deadAtMs = node.owner_dead_at_ms ?? 0;
+  return deadAtMs >= nowMs ? { is: "wait", untilMs: deadAtMs + 1, why: "owner not surely dead" } : lookInto(refused);
+}
+
+/** Whether an attempt of a careful tool ended without a recorded outcome. */
+const isInTheDark = ({ node, tools }: RefusedClaim): boolean => {
+  const tool = tools.get(node.tool);
+  return tool !== undefined && isCareful(tool.effect) && hasOpenAttempt(node);
+};
+
+/** Neither the attempts left nor the deadline count here: what may have happened is to be found out in any case. */
+function lookInto({ node, tools, limits }: RefusedClaim): ClaimRefusal {
+  const tool = tools.get(node.tool);
+  const guard = asFound(node);
+  if (tool?.effect !== "reconcilable") {
+    return {
+      is: "doubt",
+      guard,
+      why: "the attempt ended without a recorded outcome, and the tool must not be run twice",
+    };
+  }
+  const budget = tool.reconcileRetry?.attempts ?? limits.reconcileAttempts;
+  if ((node.reconciles_used ?? 0) < budget) return { is: "reconcile", guard };
+  return { is: "doubt", guard, why: `reconcile could not tell in ${budget} calls` };
 }
 
 /** The clock that refused the claim may be past what it saw: then the message simply comes back. */

@@ -1,5 +1,5 @@
 /** One command: carried out, or refused with a reason that its sender can read and kept for a person to read. */
-import { jsonFault } from "./json.ts";
+import { canonicalJson, jsonFault } from "./json.ts";
 import { commandKey, hashOf } from "./keys.ts";
 import type { Limits } from "./limits.ts";
 import {
@@ -9,12 +9,14 @@ import {
   commandSchema,
   idSchema,
   type Refusal,
+  type ResolveNode,
   type RunItem,
   readItem,
   runItemSchema,
   type StartRun,
 } from "./model.ts";
 import type { World } from "./ports.ts";
+import { resolveNode } from "./resolve.ts";
 import { settle } from "./settle.ts";
 import { type CommandAnswer, putAnswer, startHash, startRun } from "./start.ts";
 import type { AnyTool } from "./tool.ts";
@@ -46,6 +48,8 @@ export async function handleCommand(world: CommandWorld, message: CommandMessage
       return start(world, message, command, commandId);
     case "cancel_run":
       return cancel(world, message, command, commandId);
+    case "resolve_node":
+      return resolve(world, message, command, commandId);
     default:
       return command satisfies never;
   }
@@ -99,6 +103,10 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 
 const shown = (text: string): string =>
   (text.length <= shownValueLength ? text : `${text.slice(0, shownValueLength)}…`).toWellFormed();
+
+/** A run without a time to live waits for someone to resolve a doubt. */
+const isExpired = (run: RunItem, nowMs: number): boolean =>
+  run.expires_at !== undefined && run.expires_at * 1_000 <= nowMs;
 
 type Named = Pick<CommandAnswer, "commandId" | "type" | "contentHash">;
 
@@ -160,7 +168,7 @@ async function cancel(
   );
   const found = answer.is === "applied" ? answer.item : answer.old;
   const run: RunItem | undefined = found === undefined ? undefined : readItem(runItemSchema, found);
-  if (run === undefined || run.expires_at * 1_000 <= nowMs) {
+  if (run === undefined || isExpired(run, nowMs)) {
     return refuse(world, message, named, {
       code: "no_such_run",
       field: "run_id",
@@ -176,6 +184,26 @@ async function cancel(
     run_id: run.run_id,
     run_status: run.status,
     changed,
+  });
+}
+
+async function resolve(
+  world: CommandWorld,
+  message: CommandMessage,
+  command: ResolveNode,
+  commandId: string,
+): Promise<void> {
+  const { command_id: _, ...content } = command;
+  const contentHash = hashOf([canonicalJson(JSON.parse(JSON.stringify(content)))]);
+  const named: Named = { commandId, type: command.type, contentHash };
+  const resolved = await resolveNode(world, command, commandId);
+  if (resolved.is === "refused") return refuse(world, message, named, resolved.refusal);
+  world.count("NodeResolved");
+  return answerWith(world, message, named, {
+    outcome: "accepted",
+    run_id: command.run_id,
+    node_status: resolved.status,
+    changed: resolved.changed,
   });
 }
 

@@ -4,7 +4,7 @@ import { isTerminal, type NodeItem, nodeItemSchema, type RunItem, readItem } fro
 import type { NextStep } from "./outcome.ts";
 import { recordResult } from "./record.ts";
 import { settle } from "./settle.ts";
-import { endNode, keyText, noRecord, ownedAt, requeue } from "./transitions.ts";
+import { endNode, enterDoubt, keyText, noRecord, ownedAt, requeue } from "./transitions.ts";
 import type { WorkerWorld } from "./worker-world.ts";
 import type { Write } from "./write.ts";
 
@@ -22,27 +22,34 @@ export async function commit(
   budgetMs: number,
 ): Promise<Committed> {
   const { record, before } =
-    step.is === "again" && !step.counts
+    step.is !== "end" && step.error === undefined
       ? { record: noRecord, before: [] }
       : recordResult(node, step.is === "end" ? step.output : undefined, step.error);
   for (const write of before) await settle(world, budgetMs, () => world.table.write(write));
   const dependents = step.is === "end" ? await dependentsOf(world.table, node) : [];
   const notAsExpected = new Set<string>();
-  const build = (): Write[] =>
-    step.is === "again"
-      ? requeue(
-          node,
-          { notBeforeMs: step.notBeforeMs, certain: step.certain, counts: step.counts, record },
-          world.clock.nowMs(),
-        )
-      : endNode({
+  const build = (): Write[] => {
+    const nowMs = world.clock.nowMs();
+    switch (step.is) {
+      case "again":
+        return requeue(node, { ...step, record }, nowMs);
+      case "doubt":
+        return enterDoubt(node, ownedAt(node.epoch), step.why, record, nowMs).filter(
+          (write) => !notAsExpected.has(keyText(write)),
+        );
+      case "end":
+        return endNode({
           node,
           guard: ownedAt(node.epoch),
           ending: { status: step.status, effect: step.effect, certain: step.certain, record },
           dependents,
-          nowMs: world.clock.nowMs(),
+          nowMs,
           ...(run === undefined ? {} : { inline: { run, notAsExpected } }),
         });
+      default:
+        return step satisfies never;
+    }
+  };
   for (;;) {
     const writes = build();
     const answer = await settle(world, budgetMs, () => world.table.transact(writes));

@@ -1,5 +1,5 @@
 /** Runs a tool under its abort signal, and says what is certain of the outcome. */
-import { describeError, isNonRetryable, isRetryable, retryAfterOf } from "./errors.ts";
+import { describeError, type ErrorRecord, isNonRetryable, isRetryable, retryAfterOf } from "./errors.ts";
 import { jsonFault } from "./json.ts";
 import { operationIdOf } from "./keys.ts";
 import { fixed } from "./limits.ts";
@@ -15,14 +15,81 @@ export type Executed = {
   readonly stillRunning: boolean;
 };
 
-export async function execute(
+/** One call of a tool's code. */
+export type ToolCall = {
+  readonly node: NodeItem;
+  readonly tool: AnyTool;
+  readonly input: unknown;
+  readonly pulse: Pulse;
+  readonly invocation: Invocation;
+};
+
+export async function execute(world: WorkerWorld, call: ToolCall): Promise<Executed> {
+  const { node, tool, input, pulse } = call;
+  const { limits } = world;
+  const stopsIn = {
+    timeoutMs: tool.timeoutMs ?? limits.attemptLimitMs,
+    deadlineMs: node.deadline_at_ms - world.clock.nowMs(),
+  };
+  const settled = await untilStopped(world, call, stopsIn, () => outcomeOf(tool, input, contextOf(world, node, pulse)));
+  return settled.is === "settled"
+    ? { outcome: settled.value, stillRunning: false }
+    : { outcome: { is: "unknown", error: settled.error }, stillRunning: true };
+}
+
+/** Asks the tool what an open attempt did. Neither the run's deadline nor a cancel stops that: it is to be found out in any case. */
+export async function reconcile(world: WorkerWorld, call: ToolCall): Promise<Executed> {
+  const { node, tool, input, pulse } = call;
+  const timeoutMs = tool.reconcileRetry?.timeoutMs ?? world.limits.reconcileTimeoutMs;
+  const settled = await untilStopped(world, call, { timeoutMs }, () =>
+    found(tool, input, contextOf(world, node, pulse)),
+  );
+  return settled.is === "settled"
+    ? { outcome: settled.value, stillRunning: false }
+    : { outcome: { is: "found_nothing", error: settled.error }, stillRunning: true };
+}
+
+async function found(tool: AnyTool, input: unknown, context: ToolContext): Promise<Outcome> {
+  try {
+    const answer = await tool.reconcile?.(input, context);
+    switch (answer?.is) {
+      case "done":
+        return await checkedOutput(tool, answer.output);
+      case "not_done":
+        return { is: "found_not_done" };
+      case "unknown":
+        return {
+          is: "found_nothing",
+          error: { name: "NotReconciled", code: "unknown", message: "reconcile answered unknown" },
+        };
+      default:
+        // No other answer can be trusted with a second effect.
+        return {
+          is: "found_nothing",
+          error: {
+            name: "NotReconciled",
+            code: "bad_answer",
+            message: `reconcile must answer done, not_done or unknown, got ${JSON.stringify(answer)}`.slice(0, 300),
+          },
+        };
+    }
+  } catch (thrown) {
+    return { is: "found_nothing", error: describeError(thrown) };
+  }
+}
+
+type StopsIn = { readonly timeoutMs: number; readonly deadlineMs?: number };
+type Settled<T> =
+  | { readonly is: "settled"; readonly value: T }
+  | { readonly is: "still_running"; readonly error: ErrorRecord };
+
+/** Waits for the tool's code, tells it to stop when its time is over, and gives up on it a grace time later. */
+async function untilStopped<T>(
   world: WorkerWorld,
-  node: NodeItem,
-  tool: AnyTool,
-  input: unknown,
-  pulse: Pulse,
-  invocation: Invocation,
-): Promise<Executed> {
+  { tool, pulse, invocation }: ToolCall,
+  stopsIn: StopsIn,
+  run: () => Promise<T>,
+): Promise<Settled<T>> {
   const { clock, limits } = world;
   const done = new AbortController();
   const stopAfter = (ms: number, reason: "timeout" | "deadline"): void => {
@@ -31,11 +98,8 @@ export async function execute(
     });
   };
   const keptMs = limits.commitBufferMs + limits.abortGraceMs;
-  stopAfter(
-    Math.min(tool.timeoutMs ?? limits.attemptLimitMs, limits.attemptLimitMs, invocation.remainingMs() - keptMs),
-    "timeout",
-  );
-  stopAfter(node.deadline_at_ms - clock.nowMs(), "deadline");
+  stopAfter(Math.min(stopsIn.timeoutMs, limits.attemptLimitMs, invocation.remainingMs() - keptMs), "timeout");
+  if (stopsIn.deadlineMs !== undefined) stopAfter(stopsIn.deadlineMs, "deadline");
 
   const stillRunning = Symbol("still running");
   const graceOver = async (): Promise<typeof stillRunning> => {
@@ -45,15 +109,12 @@ export async function execute(
     await clock.sleep(limits.abortGraceMs, done.signal);
     return stillRunning;
   };
-  const result = await Promise.race([outcomeOf(tool, input, contextOf(world, node, pulse)), graceOver()]);
+  const result = await Promise.race([run(), graceOver()]);
   done.abort();
-  if (result !== stillRunning) return { outcome: result, stillRunning: false };
-  const error = {
-    name: "ToolDidNotStop",
-    code: String(pulse.signal.reason),
-    message: `the tool was told to stop (${String(pulse.signal.reason)}) and was still running ${limits.abortGraceMs} ms later`,
-  };
-  return { outcome: { is: "unknown", error }, stillRunning: true };
+  if (result !== stillRunning) return { is: "settled", value: result };
+  const reason = String(pulse.signal.reason);
+  const message = `tool ${tool.name} was told to stop (${reason}) and was still running ${limits.abortGraceMs} ms later`;
+  return { is: "still_running", error: { name: "ToolDidNotStop", code: reason, message } };
 }
 
 const contextOf = (world: WorkerWorld, node: NodeItem, pulse: Pulse): ToolContext => ({
@@ -81,7 +142,7 @@ async function outcomeOf(tool: AnyTool, input: unknown, context: ToolContext): P
 }
 
 /** Serialised once, here: what the tool changes afterwards is not what it returned. */
-async function checkedOutput(tool: AnyTool, returned: unknown): Promise<Outcome> {
+export async function checkedOutput(tool: AnyTool, returned: unknown): Promise<Outcome> {
   const bad = (message: string, output: string | undefined): Outcome => ({
     is: "bad_output",
     output,

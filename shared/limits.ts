@@ -32,6 +32,12 @@ export type Limits = {
   readonly maxReceives: number;
   /** Attempts of a node whose tool sets none. @default 5 */
   readonly attempts: number;
+  /** How long a provider is taken to remember an idempotency key, where a tool says nothing. @default 24 h */
+  readonly keyLifetimeMs: number;
+  /** Calls of `reconcile` for one doubtful attempt, where a tool says nothing. @default 10 */
+  readonly reconcileAttempts: number;
+  /** The longest that one call of `reconcile` may run, where a tool says nothing. @default 30 s */
+  readonly reconcileTimeoutMs: number;
   /** First retry delay; each later one doubles. @default 1 s */
   readonly backoffBaseMs: number;
   /** Longest retry delay. @default 300 s */
@@ -64,6 +70,9 @@ export const defaultLimits: Limits = {
   queueVisibilityMs: 1_800 * SECOND,
   maxReceives: 100,
   attempts: 5,
+  keyLifetimeMs: DAY,
+  reconcileAttempts: 10,
+  reconcileTimeoutMs: 30 * SECOND,
   backoffBaseMs: SECOND,
   backoffMaxMs: 5 * MINUTE,
   scanEveryMs: MINUTE,
@@ -139,6 +148,15 @@ const relations: readonly Relation[] = [
     holds: (l) => l.plainFunctionTimeoutMs <= l.queueVisibilityMs,
     says: (l) =>
       `plainFunctionTimeoutMs (${l.plainFunctionTimeoutMs}) must be at most queueVisibilityMs (${l.queueVisibilityMs})`,
+  },
+  {
+    holds: (l) => l.reconcileTimeoutMs <= l.attemptLimitMs,
+    says: (l) => `reconcileTimeoutMs (${l.reconcileTimeoutMs}) must be at most attemptLimitMs (${l.attemptLimitMs})`,
+  },
+  {
+    holds: (l) => l.functionTimeoutMs < l.keyLifetimeMs,
+    says: (l) =>
+      `functionTimeoutMs (${l.functionTimeoutMs}) must be below keyLifetimeMs (${l.keyLifetimeMs}), since a key is used until so long before it ends`,
   },
   {
     holds: (l) => l.functionTimeoutMs <= 900 * SECOND,

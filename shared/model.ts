@@ -3,6 +3,7 @@
  * through these schemas again, and an item whose `v` is not known fails the delivery instead of being guessed at.
  */
 import { z } from "zod";
+import { type Json, jsonFault } from "./json.ts";
 import { fixed } from "./limits.ts";
 
 const controlOrNoncharacter = /[\p{Cc}\p{Noncharacter_Code_Point}]/u;
@@ -41,7 +42,8 @@ export const dispatchSchema = z.strictObject({ run_id: idSchema, node_id: idSche
  * READY      may run from `not_before_ms` on. Left by a worker's claim, which runs it or ends it.
  * RUNNING    one attempt owns it. Left by that attempt's commit, or by a claim once the lease has ended.
  * SUCCEEDED, FAILED, CANCELLED, EXPIRED, SKIPPED are final: nobody moves a node out of them.
- * WAITING and IN_DOUBT are kept for signals and for effects that nobody knows; nothing makes them yet.
+ * IN_DOUBT   its effect may or may not have happened. Left by resolve_node only; deadline and cancel leave it alone.
+ * WAITING is kept for signals; nothing makes it yet.
  */
 export const nodeStatusSchema = z.enum([
   "PENDING",
@@ -100,6 +102,8 @@ export const runItemSchema = z.object({
   waiting_on: ordinalSet.optional(),
   dep_failed: z.boolean().optional(),
   cancel_reason: z.string().optional(),
+  /** How long its items outlive its deadline or its end. */
+  retention_ms: wholeNumber.optional(),
   /** The command that cancelled it, so that a lost reply is known as one's own write. */
   cancel_command_id: z.string().optional(),
   ended_at_ms: wholeNumber.optional(),
@@ -108,8 +112,8 @@ export const runItemSchema = z.object({
   scan_at_ms: wholeNumber.optional(),
   /** When the scanner looked last. */
   scanned_at_ms: wholeNumber,
-  /** TTL in seconds. */
-  expires_at: wholeNumber,
+  /** TTL in seconds; missing while a node of it is in doubt. */
+  expires_at: wholeNumber.optional(),
 });
 export type RunItem = z.infer<typeof runItemSchema>;
 
@@ -160,7 +164,16 @@ export const nodeItemSchema = z.object({
   dependents: z.string().optional(),
   dependents_beside: z.boolean().optional(),
   ended_at_ms: wholeNumber.optional(),
-  expires_at: wholeNumber,
+  /** Calls of `reconcile` begun since the last certain outcome. */
+  reconciles_used: wholeNumber.optional(),
+  /** JSON text: since when it is in doubt, and why. */
+  doubt: z.string().optional(),
+  /** JSON text: how a doubt was resolved, by whom and why. */
+  resolution: z.string().optional(),
+  /** The command that resolved it, so that a lost reply is known as one's own write. */
+  resolved_by: z.string().optional(),
+  /** TTL in seconds; missing while it is in doubt. */
+  expires_at: wholeNumber.optional(),
 });
 export type NodeItem = z.infer<typeof nodeItemSchema>;
 
@@ -220,6 +233,8 @@ export const commandItemSchema = z.object({
   run_id: z.string().optional(),
   /** Status of the run when the command was answered. */
   run_status: runStatusSchema.optional(),
+  /** Status of the node that was resolved. */
+  node_status: nodeStatusSchema.optional(),
   /** False where the command found its work done already. */
   changed: z.boolean().optional(),
   /** JSON text of a Refusal. */
@@ -229,11 +244,14 @@ export const commandItemSchema = z.object({
 });
 export type CommandItem = z.infer<typeof commandItemSchema>;
 
+/** Kept as it came: a schema that copies members would leave out one named `__proto__`. */
+const jsonSchema = z.custom<Json>((value) => jsonFault(value) === undefined, "must be JSON");
+
 const nodeCommandSchema = z.strictObject({
   node_id: idSchema,
   tool: toolNameSchema,
   /** JSON; may hold `{ "$output": node_id, "pointer": "/a" }` and `{ "$literal": … }`. @default {} */
-  input: z.json().default({}),
+  input: jsonSchema.default({}),
   depends_on: z.array(idSchema).default([]),
 });
 export type NodeCommand = z.infer<typeof nodeCommandSchema>;
@@ -257,7 +275,33 @@ export const cancelRunSchema = z.strictObject({
 });
 export type CancelRun = z.infer<typeof cancelRunSchema>;
 
-export const commandSchema = z.discriminatedUnion("type", [startRunSchema, cancelRunSchema]);
+const resolutionFields = {
+  type: z.literal("resolve_node"),
+  command_id: idSchema.optional(),
+  run_id: idSchema,
+  node_id: idSchema,
+  /** The epoch in doubt, as `status` shows it: a resolution of any other is refused. */
+  epoch: wholeNumber,
+  /** Who says so, and on what grounds: kept with the node. */
+  by: z.string().min(1).max(256),
+  why: z.string().min(1).max(1_024),
+};
+
+export const resolveNodeSchema = z.discriminatedUnion("resolution", [
+  /** The effect happened, and this is what the tool would have returned. */
+  z.strictObject({ ...resolutionFields, resolution: z.literal("succeeded"), output: jsonSchema }),
+  /** The effect did not happen and never will: the node is run again, with a fresh budget. */
+  z.strictObject({ ...resolutionFields, resolution: z.literal("not_done") }),
+  /** The node ends FAILED; what is known of the effect is said with it. */
+  z.strictObject({
+    ...resolutionFields,
+    resolution: z.literal("failed"),
+    effect: effectKnownSchema.default("unknown"),
+  }),
+]);
+export type ResolveNode = z.infer<typeof resolveNodeSchema>;
+
+export const commandSchema = z.discriminatedUnion("type", [startRunSchema, cancelRunSchema, resolveNodeSchema]);
 export type Command = z.infer<typeof commandSchema>;
 
 /** Reads an item back from the table. @throws Error that names the item and the fault, for an unknown `v` too. */

@@ -18,8 +18,19 @@ export type Pulse = {
   end(): Promise<void>;
 };
 
+export type PulseOptions = {
+  /** Whether a cancelled run stops what is going on. */
+  readonly stopsOnCancel: boolean;
+};
+
 /** @param claimedAtMs monotonic time from before the claim was sent, so that the lease is never thought longer than it is. */
-export function startPulse(world: WorkerWorld, node: NodeItem, receiptHandle: string, claimedAtMs: number): Pulse {
+export function startPulse(
+  world: WorkerWorld,
+  node: NodeItem,
+  receiptHandle: string,
+  claimedAtMs: number,
+  { stopsOnCancel }: PulseOptions,
+): Pulse {
   const { clock, limits, log, count, pulse } = world;
   const ended = new AbortController();
   const stopped = new AbortController();
@@ -47,6 +58,7 @@ export function startPulse(world: WorkerWorld, node: NodeItem, receiptHandle: st
     leaseEndsAtMs = sentAtMs + limits.leaseMs;
     // A failed extension is no lost lease either: the table decides (API_ChangeMessageVisibility.html).
     await pulse.queue.hide(receiptHandle, limits.leaseMs + limits.skewMs).catch(() => count("ExtendVisibilityFailed"));
+    if (!stopsOnCancel) return true;
     const run = await pulse.table.get(runKey(node.run_id)).catch(() => undefined);
     if (
       run !== undefined &&

@@ -136,6 +136,7 @@ function writesOf(start: Start, graph: readonly GraphNode[]): readonly Put[] {
       scan_shard: scanShardOf(runId),
       scan_at_ms: nowMs + limits.scanEveryMs,
       scanned_at_ms: nowMs,
+      retention_ms: limits.retentionMs,
       expires_at: expiresAt,
     },
     conditions: absentOrExpired(nowMs),

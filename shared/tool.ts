@@ -1,16 +1,19 @@
-/** What a user writes: a tool, its schemas, its effect class. */
+/** What a user writes: a tool, its schemas, and the kind of effect it has. */
 import type { z } from "zod";
 import { fixed } from "./limits.ts";
 import { toolNameSchema } from "./model.ts";
 import type { Log } from "./ports.ts";
 
+const effectClasses = ["read_only", "idempotent", "reconcilable", "at_most_once"] as const;
+
 /**
- * What the runtime may assume when an attempt ended and nobody recorded how.
+ * What the runtime does when an attempt ended and nobody recorded how.
  * `read_only`: the tool changes nothing, so it is run again.
- * `idempotent`: the tool hands `operationId` to the outside as idempotency key, so it is run again under the same id.
+ * `idempotent`: it hands `operationId` to the outside as idempotency key, so it is run again under the same id for as long as keys live.
+ * `reconcilable`: the operation can be looked up, so `reconcile` is asked first.
+ * `at_most_once`: nothing can be known, so the node waits IN_DOUBT until a person or a program resolves it.
  */
 export type EffectClass = (typeof effectClasses)[number];
-const effectClasses = ["read_only", "idempotent"] as const;
 
 export type RetryPolicy = {
   /** Attempts in all, the first included. @default limits.attempts */
@@ -19,6 +22,12 @@ export type RetryPolicy = {
   readonly backoffBaseMs?: number;
   /** @default limits.backoffMaxMs */
   readonly backoffMaxMs?: number;
+};
+
+/** `reconcile` has a budget of its own and uses up no attempt. */
+export type ReconcilePolicy = RetryPolicy & {
+  /** Longest time for one call. @default limits.reconcileTimeoutMs */
+  readonly timeoutMs?: number;
 };
 
 /** What a tool is given besides its input. */
@@ -38,16 +47,39 @@ export type ToolContext = {
   readonly log: Log;
 };
 
-export type Tool<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> = {
+/** What `reconcile` found out: the effect happened and brought this output, it did not and never will, or it cannot be said now. */
+export type Reconciled<Output> =
+  | { readonly is: "done"; readonly output: Output }
+  | { readonly is: "not_done" }
+  | { readonly is: "unknown" };
+
+type ToolBase<Input extends z.ZodType, Output extends z.ZodType> = {
   readonly name: string;
   readonly input: Input;
   readonly output: Output;
-  readonly effect: EffectClass;
   readonly retry?: RetryPolicy;
   /** Longest time for one attempt, at most limits.attemptLimitMs. @default limits.attemptLimitMs */
   readonly timeoutMs?: number;
   execute(input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>;
 };
+
+type ToolEffect<Input extends z.ZodType, Output extends z.ZodType> =
+  | { readonly effect: "read_only" }
+  | {
+      readonly effect: "idempotent";
+      /** How long the provider remembers a key. @default limits.keyLifetimeMs */
+      readonly keyLifetimeMs?: number;
+    }
+  | {
+      readonly effect: "reconcilable";
+      /** Looks the operation up by `operationId`. It is called only once the former owner is surely dead. */
+      reconcile(input: z.output<Input>, context: ToolContext): Promise<Reconciled<z.input<Output>>>;
+      readonly reconcileRetry?: ReconcilePolicy;
+    }
+  | { readonly effect: "at_most_once" };
+
+export type Tool<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> = ToolBase<Input, Output> &
+  ToolEffect<Input, Output>;
 
 /** A tool of any schema, as the runtime holds it. */
 export type AnyTool = {
@@ -57,8 +89,14 @@ export type AnyTool = {
   readonly effect: EffectClass;
   readonly retry?: RetryPolicy;
   readonly timeoutMs?: number;
+  readonly keyLifetimeMs?: number;
+  readonly reconcileRetry?: ReconcilePolicy;
   execute(input: unknown, context: ToolContext): Promise<unknown>;
+  reconcile?(input: unknown, context: ToolContext): Promise<Reconciled<unknown>>;
 };
+
+/** After an open attempt nothing may be run blindly: the claim leaves such a node alone, and its refusal is explained. */
+export const isCareful = (effect: EffectClass): boolean => effect === "reconcilable" || effect === "at_most_once";
 
 /**
  * Declares a tool; the types of `execute` follow from the schemas.
@@ -67,7 +105,7 @@ export type AnyTool = {
 export function defineTool<Input extends z.ZodType, Output extends z.ZodType>(
   tool: Tool<Input, Output>,
 ): Tool<Input, Output> {
-  const fault = toolFault(tool);
+  const fault = toolFault(tool as AnyTool);
   if (fault !== undefined) throw new Error(`defineTool(${JSON.stringify(tool.name)}): ${fault}`);
   return tool;
 }
@@ -75,40 +113,78 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodType>(
 function toolFault(tool: AnyTool): string | undefined {
   const name = toolNameSchema.safeParse(tool.name);
   if (!name.success) return `name ${name.error.issues[0]?.message ?? "is wrong"}, got ${JSON.stringify(tool.name)}`;
-  if (!effectClasses.includes(tool.effect))
+  if (!effectClasses.includes(tool.effect)) {
     return `effect must be one of ${effectClasses.join(", ")}, got ${JSON.stringify(tool.effect)}`;
+  }
   const numbers = {
     timeoutMs: tool.timeoutMs,
+    keyLifetimeMs: tool.keyLifetimeMs,
     "retry.attempts": tool.retry?.attempts,
     "retry.backoffBaseMs": tool.retry?.backoffBaseMs,
     "retry.backoffMaxMs": tool.retry?.backoffMaxMs,
+    "reconcileRetry.attempts": tool.reconcileRetry?.attempts,
+    "reconcileRetry.timeoutMs": tool.reconcileRetry?.timeoutMs,
+    "reconcileRetry.backoffBaseMs": tool.reconcileRetry?.backoffBaseMs,
+    "reconcileRetry.backoffMaxMs": tool.reconcileRetry?.backoffMaxMs,
   };
   for (const [field, value] of Object.entries(numbers)) {
-    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1))
+    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
       return `${field} must be a positive whole number, got ${JSON.stringify(value)}`;
+    }
   }
   if (typeof tool.execute !== "function") return `execute must be a function, got ${typeof tool.execute}`;
+  return effectFault(tool);
+}
+
+/** What a class needs, and what only another class could use and would silently do nothing here. */
+function effectFault(tool: AnyTool): string | undefined {
+  const isReconcilable = tool.effect === "reconcilable";
+  if (isReconcilable && typeof tool.reconcile !== "function") {
+    return `reconcile must be a function where effect is reconcilable, got ${typeof tool.reconcile}`;
+  }
+  for (const field of ["reconcile", "reconcileRetry"] as const) {
+    if (!isReconcilable && tool[field] !== undefined)
+      return `${field} is only for effect reconcilable, got effect ${tool.effect}`;
+  }
+  if (tool.effect !== "idempotent" && tool.keyLifetimeMs !== undefined) {
+    return `keyLifetimeMs is only for effect idempotent, got effect ${tool.effect}`;
+  }
   return undefined;
 }
 
+/** The numbers that a deployment's limits bound. */
+type Bounds = { readonly attemptLimitMs: number; readonly functionTimeoutMs: number };
+
 /**
  * Tools by name.
- * @throws Error where two share a name, or one may run longer than an attempt.
+ * @throws Error where two share a name, or a number of one contradicts the limits; with both.
  */
-export function toolTable(tools: readonly AnyTool[], attemptLimitMs: number): ReadonlyMap<string, AnyTool> {
-  if (tools.length > fixed.tools) throw new Error(`tools: at most ${fixed.tools} in one deployment, got ${tools.length}`);
+export function toolTable(tools: readonly AnyTool[], bounds: Bounds): ReadonlyMap<string, AnyTool> {
+  if (tools.length > fixed.tools) {
+    throw new Error(`tools: at most ${fixed.tools} in one deployment, got ${tools.length}`);
+  }
   const table = new Map<string, AnyTool>();
   for (const tool of tools) {
-    const fault = toolFault(tool);
+    const fault = toolFault(tool) ?? boundsFault(tool, bounds);
     if (fault !== undefined) throw new Error(`tool ${JSON.stringify(tool.name)}: ${fault}`);
     if (table.has(tool.name))
       throw new Error(`tool ${JSON.stringify(tool.name)}: name must be unique, two tools have it`);
-    if (tool.timeoutMs !== undefined && tool.timeoutMs > attemptLimitMs) {
-      throw new Error(
-        `tool ${JSON.stringify(tool.name)}: timeoutMs (${tool.timeoutMs}) must be at most limits.attemptLimitMs (${attemptLimitMs})`,
-      );
-    }
     table.set(tool.name, tool);
   }
   return table;
+}
+
+function boundsFault(tool: AnyTool, { attemptLimitMs, functionTimeoutMs }: Bounds): string | undefined {
+  for (const [field, value] of [
+    ["timeoutMs", tool.timeoutMs],
+    ["reconcileRetry.timeoutMs", tool.reconcileRetry?.timeoutMs],
+  ] as const) {
+    if (value !== undefined && value > attemptLimitMs) {
+      return `${field} (${value}) must be at most limits.attemptLimitMs (${attemptLimitMs})`;
+    }
+  }
+  if (tool.keyLifetimeMs !== undefined && tool.keyLifetimeMs <= functionTimeoutMs) {
+    return `keyLifetimeMs (${tool.keyLifetimeMs}) must be above limits.functionTimeoutMs (${functionTimeoutMs}), since a key is used until so long before it ends`;
+  }
+  return undefined;
 }

@@ -36,7 +36,10 @@ export type ClaimRequest = {
   readonly skewMs: number;
   /** What is left of the invocation: after it the owner is surely dead. */
   readonly remainingMs: number;
-  readonly tools: readonly string[];
+  /** Tools that may be run again after an attempt whose outcome is not known. */
+  readonly carefree: readonly string[];
+  /** Tools of which an open attempt must be looked into first. */
+  readonly careful: readonly string[];
 };
 
 /** READY -> RUNNING, or a take-over of RUNNING whose lease has ended: one conditional write that raises the epoch (I3). */
@@ -46,19 +49,13 @@ export function claim(request: ClaimRequest): Update {
     op: "update",
     name: "claim",
     key: nodeKey(request.runId, request.nodeId),
-    set: {
-      status: "RUNNING",
-      claim_id: request.claimId,
-      message_id: request.messageId,
-      lease_expires_at_ms: nowMs + request.leaseMs,
-      owner_dead_at_ms: nowMs + Math.floor(request.remainingMs) + request.skewMs,
-    },
+    set: leaseOf(request),
     setIfMissing: { open_since_ms: nowMs },
     add: { epoch: 1, attempts_used: 1 },
     conditions: [
       readsVersion,
       { attr: "dispatch_id", is: "equal", value: request.dispatchId },
-      { attr: "tool", is: "oneOf", values: request.tools },
+      { anyOf: runnableTools(request) },
       { attr: "deadline_at_ms", is: "above", value: nowMs },
       { attr: "attempts_used", is: "belowAttribute", other: "max_attempts" },
       {
@@ -79,6 +76,39 @@ export function claim(request: ClaimRequest): Update {
   };
 }
 
+const leaseOf = (request: ClaimRequest): Item => ({
+  status: "RUNNING",
+  claim_id: request.claimId,
+  message_id: request.messageId,
+  lease_expires_at_ms: request.nowMs + request.leaseMs,
+  owner_dead_at_ms: request.nowMs + Math.floor(request.remainingMs) + request.skewMs,
+});
+
+/** An unknown tool uses no attempt; a careful one is not run over an attempt that may have had an effect. */
+function runnableTools({ carefree, careful }: ClaimRequest): readonly (readonly Condition[])[] {
+  const alternatives: (readonly Condition[])[] = [];
+  if (carefree.length > 0) alternatives.push([{ attr: "tool", is: "oneOf", values: carefree }]);
+  if (careful.length > 0) {
+    alternatives.push([
+      { attr: "tool", is: "oneOf", values: careful },
+      { attr: "open_since_ms", is: "missing" },
+    ]);
+  }
+  // A deployment without tools runs nothing.
+  return alternatives.length > 0 ? alternatives : [[{ attr: "tool", is: "equal", value: "" }]];
+}
+
+/**
+ * READY or RUNNING -> RUNNING, to look an open attempt up and not to run the tool: it uses up a reconcile and no attempt,
+ * and looks neither at the attempts left nor at the deadline. On condition that the node still is as it was found.
+ */
+export const claimToReconcile = (node: NodeItem, request: ClaimRequest, asFound: readonly Condition[]): Update =>
+  nodeUpdate(node, "claim_to_reconcile", {
+    set: leaseOf(request),
+    add: { epoch: 1, reconciles_used: 1 },
+    conditions: [readsVersion, ...asFound],
+  });
+
 /** RUNNING stays RUNNING: a living owner extends its lease. */
 export const heartbeat = (node: NodeItem, leaseExpiresAtMs: number): Update =>
   nodeUpdate(node, "heartbeat", { set: { lease_expires_at_ms: leaseExpiresAtMs }, conditions: ownedAt(node.epoch) });
@@ -92,7 +122,9 @@ const leaseAttributes = ["lease_expires_at_ms", "owner_dead_at_ms", "message_id"
 
 /** What is certain of all attempts so far is marked as such; what is not leaves the mark and the oldest claim time alone. */
 const certainty = (node: NodeItem, certain: boolean): { readonly set: Item; readonly remove: readonly string[] } =>
-  certain ? { set: { certain_through_epoch: node.epoch }, remove: ["open_since_ms"] } : { set: {}, remove: [] };
+  certain
+    ? { set: { certain_through_epoch: node.epoch }, remove: ["open_since_ms", "reconciles_used"] }
+    : { set: {}, remove: [] };
 
 /** Attributes that hold an output or an error, or say where it stands; and those that do not any more. */
 export type Record = { readonly set: Item; readonly remove: readonly string[] };
@@ -104,13 +136,14 @@ export type Requeue = {
   readonly record: Record;
   /** False gives the attempt back: its tool was never called. */
   readonly counts: boolean;
+  readonly name: "retry" | "put_back" | "reconcile_later" | "not_done";
 };
 
 /** RUNNING -> READY by its owner: to be tried again, as a new dispatch. */
 export function requeue(node: NodeItem, again: Requeue, nowMs: number): Write[] {
   const dispatchId = dispatchIdAt(node.epoch);
   const known = certainty(node, again.certain);
-  const update = nodeUpdate(node, again.counts ? "retry" : "put_back", {
+  const update = nodeUpdate(node, again.name, {
     set: {
       status: "READY",
       dispatch_id: dispatchId,
@@ -167,6 +200,7 @@ export function endNode({ node, guard, ending, dependents, nowMs, inline }: EndN
       "not_before_ms",
       "ready_at_ms",
       "waiting_on",
+      "doubt",
       ...ending.record.remove,
       ...known.remove,
     ],
@@ -189,6 +223,78 @@ export function endNode({ node, guard, ending, dependents, nowMs, inline }: EndN
     ? []
     : [putOutbox(node.run_id, node.generation, `${node.epoch}/end/${node.node_id}`, intent, nowMs)];
   return [own, ...freed.map(({ write }) => write), ...(runEnd === undefined ? [] : [runEnd]), ...entry];
+}
+
+export type Doubt = {
+  /** Since when. */
+  readonly atMs: number;
+  /** Why nobody can tell. */
+  readonly why: string;
+  /** The attempt in doubt, and how often reconcile was asked. */
+  readonly attempt: number;
+  readonly reconciles: number;
+};
+
+/**
+ * READY or RUNNING -> IN_DOUBT: an effect may or may not have happened. The node holds what depends on it, whatever the
+ * deadline or a cancel say, and neither it nor its run expires until someone resolves it.
+ */
+export function enterDoubt(
+  node: NodeItem,
+  guard: readonly Condition[],
+  why: string,
+  record: Record,
+  nowMs: number,
+): Write[] {
+  const doubt: Doubt = { atMs: nowMs, why, attempt: node.attempts_used, reconciles: node.reconciles_used ?? 0 };
+  return [
+    nodeUpdate(node, "enter_doubt", {
+      set: { status: "IN_DOUBT", doubt: JSON.stringify(doubt), ...record.set },
+      remove: [...leaseAttributes, "not_before_ms", "ready_at_ms", "expires_at", ...record.remove],
+      conditions: guard,
+    }),
+    {
+      op: "update",
+      name: "keep_run",
+      key: runKey(node.run_id),
+      remove: ["expires_at"],
+      conditions: [
+        { attr: "generation", is: "equal", value: node.generation },
+        { attr: "scan_shard", is: "exists" },
+      ],
+    },
+  ];
+}
+
+/** A resolution is for one epoch in doubt: what comes again, or late, finds another state. */
+export const inDoubtAt = (epoch: number): readonly Condition[] => [
+  { attr: "status", is: "equal", value: "IN_DOUBT" },
+  { attr: "epoch", is: "equal", value: epoch },
+];
+
+/**
+ * IN_DOUBT -> READY: it surely had no effect, so it is run again with a fresh budget. The epoch rises by one and all up to it
+ * is certain, so that a message or a commit of old changes nothing.
+ */
+export function resolveNotDone(node: NodeItem, set: Item, nowMs: number): Write[] {
+  const epoch = node.epoch + 1;
+  const dispatchId = dispatchIdAt(epoch);
+  const update = nodeUpdate(node, "resolve_not_done", {
+    set: {
+      status: "READY",
+      epoch,
+      certain_through_epoch: epoch,
+      dispatch_id: dispatchId,
+      attempts_used: 0,
+      not_before_ms: 0,
+      ready_at_ms: nowMs,
+      ...set,
+    },
+    remove: ["open_since_ms", "reconciles_used", "doubt"],
+    conditions: inDoubtAt(node.epoch),
+  });
+  const intent: Intent = { messages: [{ nodeId: node.node_id, dispatchId, notBeforeMs: 0 }] };
+  return [update, putOutbox(node.run_id, node.generation, `${epoch}/ready/${node.node_id}`, intent, nowMs)];
 }
 
 export const keyText = (write: Write): string => `${write.key.pk}\n${write.key.sk}`;
@@ -308,7 +414,13 @@ export const endRun = (run: RunItem, nowMs: number, left: readonly Condition[] =
   op: "update",
   name: "end_run",
   key: runKey(run.run_id),
-  set: { status: runResult(run, nowMs), ended_at_ms: nowMs, ...(run.dep_failed === true ? { dep_failed: true } : {}) },
+  set: {
+    status: runResult(run, nowMs),
+    ended_at_ms: nowMs,
+    ...(run.dep_failed === true ? { dep_failed: true } : {}),
+    // A doubt had taken its time to live away.
+    ...(run.expires_at === undefined ? { expires_at: Math.ceil((nowMs + (run.retention_ms ?? 0)) / 1_000) } : {}),
+  },
   // Out of the sparse index: a run is in it while it lives.
   remove: ["waiting_on", "scan_shard", "scan_at_ms"],
   conditions: [
@@ -354,7 +466,13 @@ export const putBeside = (
   op: "put",
   name,
   key,
-  item: { kind: "beside", v: 1, generation: node.generation, value, expires_at: node.expires_at },
+  item: {
+    kind: "beside",
+    v: 1,
+    generation: node.generation,
+    value,
+    ...(node.expires_at === undefined ? {} : { expires_at: node.expires_at }),
+  },
   conditions: [
     {
       anyOf: [

@@ -31,7 +31,16 @@ const asRun = (item: Item | undefined): RunItem | undefined =>
   item?.kind === "run" ? runItemSchema.parse(item) : undefined;
 
 /** What an owner may do, as opposed to what anyone may who finds the lease ended. */
-const ownersWrites: ReadonlySet<string> = new Set(["heartbeat", "retry", "put_back"]);
+const ownersWrites: ReadonlySet<string> = new Set(["heartbeat", "retry", "put_back", "reconcile_later", "not_done"]);
+const requeues: ReadonlySet<string> = new Set(["retry", "put_back", "reconcile_later", "not_done", "resolve_not_done"]);
+/** Classes of which an attempt without a recorded outcome is never dressed up as a failure. */
+const carefulTools: ReadonlySet<string> = new Set([
+  "once",
+  "once-retries",
+  "looked-up",
+  "looked-up-unsure",
+  "never-found",
+]);
 
 export function checker(scenario: Scenario): Checker {
   const violations: Violation[] = [];
@@ -63,7 +72,11 @@ export function checker(scenario: Scenario): Checker {
     if (old === undefined) return;
     if (isTerminal(old.status)) fail("I9", `terminal ${old.status} was written: ${at}`);
     if (node.epoch < old.epoch) fail("I3", `epoch fell from ${old.epoch} to ${node.epoch}: ${at}`);
-    if (name === "claim") {
+    const isClaim = name === "claim" || name === "claim_to_reconcile";
+    if (isClaim) {
+      if (name === "claim" && carefulTools.has(node.tool) && old.epoch > old.certain_through_epoch) {
+        fail("effect", `a careful tool was claimed over an open attempt: ${at}`);
+      }
       if (node.epoch !== old.epoch + 1)
         fail("I3", `a claim raised the epoch from ${old.epoch} to ${node.epoch}: ${at}`);
       judgeClaim(old, at, applied.by.clock.nowMs());
@@ -72,11 +85,18 @@ export function checker(scenario: Scenario): Checker {
         const isOpen = other !== node.node_id && mine?.status === "RUNNING" && mine.epoch === epoch;
         if (isOpen) fail("I3", `claimed while the same process holds ${other}: ${at}`);
       }
-      claims += 1;
+      if (name === "claim") claims += 1;
       if (old.status === "RUNNING") excused += 1;
       held.set(applied.by.id, (held.get(applied.by.id) ?? new Map()).set(node.node_id, node.epoch));
+    } else if (name === "resolve_not_done") {
+      if (old.status !== "IN_DOUBT" || node.epoch !== old.epoch + 1)
+        fail("I3", `a resolution raised the epoch from ${old.epoch} to ${node.epoch}: ${at}`);
     } else if (node.epoch !== old.epoch) fail("I3", `epoch changed without a claim: ${at}`);
-    if (name === "put_back" || (name.startsWith("end_") && applied.by.kind === "worker" && node.effect !== "done"))
+    if (
+      name === "put_back" ||
+      name === "enter_doubt" ||
+      (name.startsWith("end_") && applied.by.kind === "worker" && node.effect !== "done")
+    )
       excused += 1;
     const heldEpoch = held.get(applied.by.id)?.get(node.node_id);
     const isOwners =
@@ -88,7 +108,12 @@ export function checker(scenario: Scenario): Checker {
     if (node.certain_through_epoch < old.certain_through_epoch) fail("I14", `what was certain is not any more: ${at}`);
     if (node.attempts_used > node.max_attempts)
       fail("I6", `${node.attempts_used} of ${node.max_attempts} attempts used: ${at}`);
-    const isRequeue = name === "retry" || name === "put_back";
+    const isRequeue = requeues.has(name);
+    if (old.status === "IN_DOUBT" && applied.by.kind !== "commands")
+      fail("I14", `a doubt was ended by ${applied.by.kind}: ${at}`);
+    const isOpen = node.epoch > node.certain_through_epoch;
+    if (!isTerminal(node.status) && isOpen !== (node.open_since_ms !== undefined))
+      fail("I14", `open_since_ms does not say what is open: ${at}`);
     if (node.status === "READY" && old.status !== "PENDING" && !isRequeue)
       fail("I2", `${old.status} was made READY: ${at}`);
     if (node.status === "READY" && old.status !== "READY") judgeReadyAndTerminal(applied, node, at);
@@ -193,7 +218,13 @@ export function checker(scenario: Scenario): Checker {
         fail("I13", `a message that is none was not kept: ${message.body}`);
       return;
     }
-    if (isTerminal(node.status) || node.dispatch_id !== parsed.dispatch_id || node.status === "PENDING") return;
+    if (
+      isTerminal(node.status) ||
+      node.dispatch_id !== parsed.dispatch_id ||
+      node.status === "PENDING" ||
+      node.status === "IN_DOUBT"
+    )
+      return;
     if (scenario.undeployed?.includes(node.tool) === true) return;
     const isOthers = node.status === "RUNNING" && node.message_id !== message.id;
     if (!isOthers)
@@ -252,6 +283,10 @@ export function checker(scenario: Scenario): Checker {
         fail("I14", `${node.node_id} SUCCEEDED with effect ${node.effect}`);
       if (node.effect === "done" && node.tool !== "read" && node.tool !== "fails" && made === 0)
         fail("I14", `${node.node_id} claims an effect that the ledger does not have`);
+      const isBlind = carefulTools.has(node.tool);
+      if (isBlind && isTerminal(node.status) && node.effect === "unknown" && node.resolved_by === undefined) {
+        fail("I14", `${node.node_id} of a careful class ended ${node.status} with an effect that nobody knows`);
+      }
       if (mine.some((call) => call.attempt > node.max_attempts))
         fail("I6", `${node.node_id} was tried more often than allowed`);
       judgeOrder(node, mine);

@@ -102,6 +102,8 @@ export async function randomSchedule(seed: number, only?: Scenario, sabotage?: S
 
 /** Without what no design could stand. */
 function bearable(scenario: Scenario, weather: WeatherPlan): WeatherPlan {
+  // That an owner is dead is known by clocks within the bound: with worse ones "not done" cannot be believed (design, section 6).
+  if (scenario.resolver !== undefined && weather.skewMs > 900) return { ...weather, skewMs: 900 };
   // A stray message that is purged cannot be kept.
   if (scenario.strayMessages !== undefined) return { ...weather, purgeAtMs: undefined };
   // I8: only the scanner brings a node whose tool is unknown to its deadline.

@@ -63,8 +63,8 @@ export function randomFaults(seed: Seeded, probability: number, budget: number):
   let left = budget;
   return (call) => {
     if (left <= 0) return undefined;
-    // The scanner reads sixteen shards in each pass; most faults should fall elsewhere.
-    const share = call.port === "dueRuns" ? probability / 16 : probability;
+    // The scanner comes by every minute; most faults should fall elsewhere.
+    const share = call.port === "dueRuns" ? probability / 4 : probability;
     if (!seed.chance(share)) return undefined;
     left -= 1;
     const kind = seed.pick(kindsAt[call.port]);

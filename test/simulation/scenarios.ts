@@ -19,6 +19,8 @@ export type Scenario = {
   readonly undeployed?: readonly string[];
   /** For so long the nodes look as a later version of this software would write them. */
   readonly unreadableForMs?: number;
+  /** What the person says who is asked about a node in doubt; without one nobody is. */
+  readonly resolver?: "truth" | "failed";
   /** The start must be refused. */
   readonly refused?: boolean;
 };
@@ -55,6 +57,27 @@ export const scenarios: readonly Scenario[] = [
   { name: "slow", nodes: [node("a", "slow"), node("b", "act", "a")] },
   { name: "never-stops", nodes: [node("a", "never-stops"), node("b", "act", "a")] },
   { name: "bad-output", nodes: [node("a", "bad-output"), node("b", "act", "a")] },
+  { name: "once", nodes: [node("a", "once"), node("b", "act", "a")], resolver: "truth" },
+  { name: "once-failed", nodes: [node("a", "once"), node("b", "act", "a")], resolver: "failed" },
+  { name: "once-retries", nodes: [node("a", "once-retries")], resolver: "truth" },
+  {
+    name: "once-cancelled",
+    nodes: [node("a", "once"), node("b", "once", "a")],
+    resolver: "truth",
+    commands: cancelAfter(100),
+  },
+  { name: "once-deadline", nodes: [node("a", "once"), node("b", "act", "a")], resolver: "truth", deadlineMs: 2_000 },
+  { name: "looked-up", nodes: [node("a", "looked-up"), node("b", "looked-up", "a")], resolver: "truth" },
+  { name: "looked-up-unsure", nodes: [node("a", "looked-up-unsure"), node("b", "act", "a")], resolver: "truth" },
+  {
+    name: "looked-up-cancelled",
+    nodes: [node("a", "looked-up-unsure"), node("b", "act", "a")],
+    resolver: "truth",
+    commands: cancelAfter(150),
+  },
+  { name: "looked-up-deadline", nodes: [node("a", "looked-up-unsure")], resolver: "truth", deadlineMs: 2_000 },
+  { name: "never-found", nodes: [node("a", "never-found"), node("b", "act", "a")], resolver: "truth" },
+  { name: "short-key", nodes: [node("a", "short-key")], resolver: "truth" },
   { name: "refused-start", nodes: [node("a", "act", "b"), node("b", "act", "a")], refused: true },
   {
     name: "stray-messages",

@@ -1,8 +1,10 @@
 /** One schedule from its start to its verdict. */
+
+import { operationIdOf } from "../../shared/keys.ts";
 import type { Limits } from "../../shared/limits.ts";
-import { isLiving, type RunStatus } from "../../shared/model.ts";
+import { isLiving, nodeItemSchema, type RunStatus } from "../../shared/model.ts";
 import { checker, type Violation } from "./checker.ts";
-import { calmWeather, engine, type Sabotage, type Weather } from "./engine.ts";
+import { type AppliedWrites, calmWeather, type Engine, engine, type Sabotage, type Weather } from "./engine.ts";
 import type { Call, ChooseFault, Fault } from "./faults.ts";
 import { runId, type Scenario } from "./scenarios.ts";
 
@@ -55,6 +57,7 @@ export async function runSchedule({
       ...check.witness,
       applied: (applied) => {
         check.witness.applied?.(applied);
+        if (scenario.resolver !== undefined) askAboutDoubts(made, applied, scenario.resolver);
         for (const { new: item } of applied.writes)
           if (item.kind === "node") states.add(`${item.status}/${item.epoch}/${item.effect ?? ""}`);
       },
@@ -94,6 +97,38 @@ export async function runSchedule({
     states,
     lateCalls: made.outside.ledger.calls.filter((call) => call.late).length,
   };
+}
+
+/** Someone looks into each doubt a minute later, and says it twice: the second time the state has moved on. */
+function askAboutDoubts(made: Engine, applied: AppliedWrites, resolver: "truth" | "failed"): void {
+  for (const { write, new: item } of applied.writes) {
+    if (write.name !== "enter_doubt") continue;
+    const node = nodeItemSchema.parse(item);
+    for (const afterMs of [60_000, 90_000]) {
+      const body = (): object => {
+        const operationId = operationIdOf("simulation", node.run_id, node.generation, node.node_id);
+        const isDone = made.outside.ledger.effects.has(operationId);
+        const said =
+          resolver === "failed"
+            ? { resolution: "failed" }
+            : isDone
+              ? { resolution: "succeeded", output: { acted: node.node_id } }
+              : { resolution: "not_done" };
+        const { run_id, node_id, epoch } = node;
+        return {
+          type: "resolve_node",
+          command_id: `resolve-${node_id}-${epoch}-${afterMs}`,
+          run_id,
+          node_id,
+          epoch,
+          by: "someone",
+          why: "looked into the ledger",
+          ...said,
+        };
+      };
+      made.clockwork.at(made.clockwork.nowMs() + afterMs, () => made.commands.put(JSON.stringify(body()), 0));
+    }
+  }
 }
 
 function statusOf(items: Iterable<{ readonly [name: string]: unknown }>): RunStatus | undefined {

@@ -1,7 +1,14 @@
 /** The outside world of a simulated run: a provider with a ledger, and tools that behave in every way a tool may. */
 import { z } from "zod";
 import { NonRetryableError, RetryableError } from "../../shared/errors.ts";
-import { type AnyTool, defineTool, type ToolContext } from "../../shared/tool.ts";
+import {
+  type AnyTool,
+  defineTool,
+  type EffectClass,
+  type Reconciled,
+  type Tool,
+  type ToolContext,
+} from "../../shared/tool.ts";
 import type { Process } from "./process.ts";
 
 /** One call that reached the provider. */
@@ -36,10 +43,12 @@ export type OutsideOptions = {
 export function outside({ nowMs, epochOf, context: alter = (context) => context }: OutsideOptions): Outside {
   const ledger: Ledger = { calls: [], effects: new Map() };
 
-  const act = (process: Process, context: ToolContext, how: "effect" | "none"): Promise<boolean> => {
+  /** `keyed`: the provider knows the operation again. `blind`: each call is one more effect. */
+  const act = (process: Process, context: ToolContext, how: "keyed" | "blind" | "none"): Promise<boolean> => {
     const apply = async (): Promise<boolean> => {
-      const isNew = how === "effect" && !ledger.effects.has(context.operationId);
-      if (isNew) ledger.effects.set(context.operationId, 1);
+      const made = ledger.effects.get(context.operationId) ?? 0;
+      const isNew = how === "blind" || (how === "keyed" && made === 0);
+      if (isNew) ledger.effects.set(context.operationId, made + 1);
       const { runId, nodeId, operationId, fencingToken, attempt } = context;
       ledger.calls.push({
         runId,
@@ -63,14 +72,31 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
     });
   };
 
+  /** Looks the operation up in the ledger. */
+  const lookUp = (process: Process, context: ToolContext): Promise<Reconciled<Record<string, string>>> =>
+    process.call<Reconciled<Record<string, string>>>(
+      "tool",
+      `look up ${context.nodeId}`,
+      async () =>
+        ledger.effects.has(context.operationId)
+          ? { is: "done", output: { acted: context.nodeId } }
+          : { is: "not_done" },
+      {
+        error: async () => {
+          throw new Error("the provider could not be reached");
+        },
+        lostReply: async () => ({ is: "unknown" }),
+      },
+    );
+
   const any = z.record(z.string(), z.json());
   const tool = (
     name: string,
-    effect: "read_only" | "idempotent",
+    effect: EffectClass,
     execute: (context: ToolContext) => Promise<unknown>,
     more: Partial<AnyTool> = {},
   ): AnyTool =>
-    defineTool({
+    checked({
       name,
       input: any,
       output: any,
@@ -80,20 +106,23 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
       execute: async (_input, context) => (await execute(alter(context))) as Record<string, never>,
     });
 
+  /** A tool of any class; `defineTool` has checked it. */
+  const checked = (any: AnyTool): AnyTool => defineTool(any as Tool) as AnyTool;
+
   const toolsFor = (process: Process): readonly AnyTool[] => [
     tool("read", "read_only", async (context) => {
       await act(process, context, "none");
       return { read: context.nodeId };
     }),
     tool("act", "idempotent", async (context) => {
-      await act(process, context, "effect");
+      await act(process, context, "keyed");
       return { acted: context.nodeId };
     }),
     tool(
       "act-once-tried",
       "idempotent",
       async (context) => {
-        await act(process, context, "effect");
+        await act(process, context, "keyed");
         return { acted: context.nodeId };
       },
       { retry: { attempts: 1 } },
@@ -103,30 +132,83 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
     }),
     tool("retries", "idempotent", async (context) => {
       if (context.attempt < 3) throw new RetryableError(`attempt ${context.attempt} is too early`);
-      await act(process, context, "effect");
+      await act(process, context, "keyed");
       return { acted: context.nodeId };
     }),
     tool("unsure", "idempotent", async (context) => {
-      await act(process, context, "effect");
+      await act(process, context, "keyed");
       if (context.attempt < 2) throw new Error("nobody knows whether this acted");
       return { acted: context.nodeId };
     }),
     tool("slow", "idempotent", async (context) => {
       await process.clock.sleep(100_000, context.signal);
-      await act(process, context, "effect");
+      await act(process, context, "keyed");
       return { acted: context.nodeId };
     }),
     tool(
       "never-stops",
       "idempotent",
       async (context) => {
-        await act(process, context, "effect");
+        await act(process, context, "keyed");
         return new Promise(() => undefined);
       },
       { timeoutMs: 20_000, retry: { attempts: 2 } },
     ),
+    tool("once", "at_most_once", async (context) => {
+      await act(process, context, "blind");
+      return { acted: context.nodeId };
+    }),
+    tool("once-retries", "at_most_once", async (context) => {
+      if (context.attempt < 2) throw new RetryableError("too early, and surely nothing happened");
+      await act(process, context, "blind");
+      return { acted: context.nodeId };
+    }),
+    tool(
+      "looked-up",
+      "reconcilable",
+      async (context) => {
+        await act(process, context, "blind");
+        return { acted: context.nodeId };
+      },
+      {
+        reconcile: (_input, context) => lookUp(process, alter(context)),
+        reconcileRetry: { attempts: 3, timeoutMs: 10_000, backoffBaseMs: 500, backoffMaxMs: 4_000 },
+      },
+    ),
+    tool(
+      "looked-up-unsure",
+      "reconcilable",
+      async (context) => {
+        if (context.attempt > 1) await act(process, context, "blind");
+        if (context.attempt < 3) throw new Error("nobody knows whether this acted");
+        return { acted: context.nodeId };
+      },
+      { reconcile: (_input, context) => lookUp(process, alter(context)) },
+    ),
+    tool(
+      "never-found",
+      "reconcilable",
+      async (context) => {
+        await act(process, context, "blind");
+        throw new Error("nobody knows whether this acted");
+      },
+      {
+        reconcile: async () => ({ is: "unknown" }),
+        reconcileRetry: { attempts: 2, backoffBaseMs: 500, backoffMaxMs: 4_000 },
+      },
+    ),
+    tool(
+      "short-key",
+      "idempotent",
+      async (context) => {
+        await act(process, context, "keyed");
+        if (context.attempt < 3) throw new Error("nobody knows whether this acted");
+        return { acted: context.nodeId };
+      },
+      { keyLifetimeMs: 310_000, retry: { attempts: 5, backoffBaseMs: 20_000, backoffMaxMs: 20_000 } },
+    ),
     tool("bad-output", "idempotent", async (context) => {
-      await act(process, context, "effect");
+      await act(process, context, "keyed");
       return { when: undefined };
     }),
   ];
