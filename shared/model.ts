@@ -3,6 +3,7 @@
  * through these schemas again, and an item whose `v` is not known fails the delivery instead of being guessed at.
  */
 import { z } from "zod";
+import { type Json, jsonFault } from "./json.ts";
 import { fixed } from "./limits.ts";
 
 const controlOrNoncharacter = /[\p{Cc}\p{Noncharacter_Code_Point}]/u;
@@ -229,11 +230,14 @@ export const commandItemSchema = z.object({
 });
 export type CommandItem = z.infer<typeof commandItemSchema>;
 
+/** Kept as it came: a schema that copies members would leave out one named `__proto__`. */
+const jsonSchema = z.custom<Json>((value) => jsonFault(value) === undefined, "must be JSON");
+
 const nodeCommandSchema = z.strictObject({
   node_id: idSchema,
   tool: toolNameSchema,
   /** JSON; may hold `{ "$output": node_id, "pointer": "/a" }` and `{ "$literal": … }`. @default {} */
-  input: z.json().default({}),
+  input: jsonSchema.default({}),
   depends_on: z.array(idSchema).default([]),
 });
 export type NodeCommand = z.infer<typeof nodeCommandSchema>;
