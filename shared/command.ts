@@ -212,6 +212,7 @@ async function refuse(world: CommandWorld, message: CommandMessage, named: Named
   const bounded: Refusal = {
     ...refusal,
     rule: refusal.rule.length <= 600 ? refusal.rule : `${refusal.rule.slice(0, 600).toWellFormed()}…`,
+    ...(refusal.field === undefined ? {} : { field: shown(refusal.field) }),
     ...(refusal.value === undefined ? {} : { value: shown(refusal.value) }),
   };
   const text = JSON.stringify(bounded);

@@ -55,7 +55,7 @@ export async function commit(
     const answer = await settle(world, budgetMs, () => world.table.transact(writes));
     if (answer.is === "applied") return { is: "committed" };
     const own = answer.refusals[0];
-    if (own !== undefined && own !== null) return judge(node, own.old);
+    if (own !== undefined && own !== null) return judge(node, step, own.old);
     // Only the refusal of one's own item means that the lease is lost; what else is not as expected is left to the entry.
     for (const [index, refusal] of answer.refusals.entries()) {
       const write = writes[index];
@@ -64,11 +64,15 @@ export async function commit(
   }
 }
 
-/** One's own mark on a node that is no longer RUNNING: the commit was applied, and its answer lost (I10). */
-function judge(node: NodeItem, old: unknown): Committed {
+/**
+ * One's own mark on a node that is as this commit leaves it: it was applied, and its answer lost (I10). Whoever ends a node
+ * whose lease is over leaves the mark as well, but another status.
+ */
+function judge(node: NodeItem, step: NextStep, old: unknown): Committed {
   if (old === undefined) return { is: "lost", movedOn: true };
   const found = readItem(nodeItemSchema, old);
-  if (found.claim_id === node.claim_id && found.epoch === node.epoch && found.status !== "RUNNING")
+  const leaves = step.is === "end" ? step.status : "READY";
+  if (found.claim_id === node.claim_id && found.epoch === node.epoch && found.status === leaves)
     return { is: "committed" };
   return { is: "lost", movedOn: isTerminal(found.status) || found.dispatch_id !== node.dispatch_id };
 }

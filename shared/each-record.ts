@@ -1,4 +1,5 @@
 /** Guards each record of a batch, so that a bad one fails alone. Only what is proven done is left out of the answer. */
+import { describeError, stackOf } from "./errors.ts";
 import type { Log } from "./ports.ts";
 
 export type BatchResponse = { batchItemFailures: { itemIdentifier: string }[] };
@@ -24,9 +25,12 @@ export async function eachRecord<Rec>(records: readonly Rec[], each: EachRecord<
       try {
         if (!(await handle(record))) failed.push(itemIdentifier);
       } catch (error) {
-        const stack = error instanceof Error ? error.stack : undefined;
-        log.error("record failed and will come again", { itemIdentifier, error: String(error), stack });
         failed.push(itemIdentifier);
+        log.error("record failed and will come again", {
+          itemIdentifier,
+          error: describeError(error),
+          stack: stackOf(error),
+        });
       }
     }
   };

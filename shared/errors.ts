@@ -1,4 +1,5 @@
 /** The errors that a tool throws to say what it knows, and what is stored of any error. Recognised by code, never by class identity. */
+import { fixed } from "./limits.ts";
 
 const RETRYABLE = "LEASEHOLD_RETRYABLE";
 const NON_RETRYABLE = "LEASEHOLD_NON_RETRYABLE";
@@ -28,17 +29,30 @@ export class NonRetryableError extends Error {
   }
 }
 
-const codeOf = (error: unknown): unknown =>
-  typeof error === "object" && error !== null ? Reflect.get(error, "code") : undefined;
-
-export const isRetryable = (error: unknown): boolean => codeOf(error) === RETRYABLE;
-export const isNonRetryable = (error: unknown): boolean => codeOf(error) === NON_RETRYABLE;
-
-/** @returns the delay that a RetryableError asked for, a whole number of milliseconds, or undefined. */
-export function retryAfterOf(error: unknown): number | undefined {
+/** A field of whatever was thrown; one that cannot be read counts as missing, since a getter may throw as well. */
+function fieldOf(error: unknown, name: string): unknown {
   if (typeof error !== "object" || error === null) return undefined;
-  const value: unknown = Reflect.get(error, "retryAfterMs");
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.ceil(value) : undefined;
+  try {
+    return Reflect.get(error, name);
+  } catch {
+    return undefined;
+  }
+}
+
+export const isRetryable = (error: unknown): boolean => fieldOf(error, "code") === RETRYABLE;
+export const isNonRetryable = (error: unknown): boolean => fieldOf(error, "code") === NON_RETRYABLE;
+
+/** For logs only: a stack may show what is not to be stored. */
+export const stackOf = (error: unknown): string | undefined => {
+  const stack = fieldOf(error, "stack");
+  return typeof stack === "string" ? stack : undefined;
+};
+
+/** @returns the delay that a RetryableError asked for, in whole milliseconds and never longer than a run, or undefined. */
+export function retryAfterOf(error: unknown): number | undefined {
+  const value = fieldOf(error, "retryAfterMs");
+  if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return undefined;
+  return Math.min(Math.ceil(value), fixed.runDeadlineMs);
 }
 
 /** What is stored of an error: bounded, and never any other field of it, since those may hold secrets. */

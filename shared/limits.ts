@@ -210,7 +210,7 @@ const relations: readonly Relation[] = [
 export function limitsWith(overrides: Partial<Limits> = {}): Limits {
   const problems: string[] = [];
   for (const [name, value] of Object.entries(overrides)) {
-    if (!(name in defaultLimits))
+    if (!Object.hasOwn(defaultLimits, name))
       problems.push(`${name} is no limit; known are ${Object.keys(defaultLimits).join(", ")}`);
     else if (!Number.isSafeInteger(value) || value <= 0)
       problems.push(`${name} must be a positive whole number, got ${JSON.stringify(value)}`);

@@ -12,10 +12,10 @@ export type Recorded = {
   readonly before: readonly Put[];
 };
 
-/** What the node keeps, besides its result, whatever becomes of it: its key, and a little for the times of its end. */
+/** Kept free for the times of its end. The lease is counted as well: a node that is tried again gets the next one. */
 const reservedBytes = 60;
-const settled = (node: NodeItem): Item => {
-  const { output: _o, error: _e, lease_expires_at_ms: _l, owner_dead_at_ms: _d, message_id: _m, ...rest } = node;
+const withoutResult = (node: NodeItem): Item => {
+  const { output: _o, error: _e, ...rest } = node;
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Item;
 };
 
@@ -34,7 +34,7 @@ export function recordResult(node: NodeItem, output: string | undefined, error: 
 
 function keepOutput(node: NodeItem, output: string | undefined): Recorded {
   if (output === undefined) return { record: noRecord, before: [] };
-  if (fitsInside(settled(node), "output", output, reservedBytes))
+  if (fitsInside(withoutResult(node), "output", output, reservedBytes))
     return { record: { set: { output }, remove: [] }, before: [] };
   return {
     record: { set: { output_epoch: node.epoch }, remove: [] },
@@ -46,7 +46,7 @@ function keepOutput(node: NodeItem, output: string | undefined): Recorded {
 function keepError(node: NodeItem, error: ErrorRecord | undefined): Recorded {
   if (error === undefined) return { record: { set: {}, remove: ["error", "error_epoch"] }, before: [] };
   const text = JSON.stringify(error);
-  const base = { ...settled(node), ...(node.output === undefined ? {} : { output: node.output }) };
+  const base = { ...withoutResult(node), ...(node.output === undefined ? {} : { output: node.output }) };
   if (fitsInside(base, "error", text, reservedBytes))
     return { record: { set: { error: text }, remove: ["error_epoch"] }, before: [] };
   return {

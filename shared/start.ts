@@ -78,9 +78,18 @@ function toolFault(node: GraphNode, tools: ReadonlyMap<string, AnyTool>): Refusa
   );
 }
 
+/** A schema that throws, or answers only later, is asked by the worker, which can wait and whose node can fail for it. */
+function parseNow(schema: z.ZodType, input: Json): z.ZodSafeParseResult<unknown> | undefined {
+  try {
+    return schema.safeParse(input);
+  } catch {
+    return undefined;
+  }
+}
+
 function inputFault(node: string, schema: z.ZodType, input: Json): Refusal | undefined {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return undefined;
+  const parsed = parseNow(schema, input);
+  if (parsed === undefined || parsed.success) return undefined;
   const issue = parsed.error.issues[0];
   const path = (issue?.path ?? []).map(String);
   const field = ["input", ...path].join(".");
