@@ -5,17 +5,24 @@ import { shown, usageError } from "./usage.ts";
 export type OptionTypes = { readonly [name: string]: "string" | "boolean" };
 
 export type Arguments = {
+  /** The first one, or "" where it may be missing and is. */
   readonly positional: string;
+  /** All of them. */
+  readonly positionals: readonly string[];
   /** The text of an option, undefined where it was not given. */
   text(name: string): string | undefined;
   given(name: string): boolean;
 };
 
 /**
- * Exactly one positional argument and known options, each at most once.
+ * Exactly the named positional arguments, of which those in brackets may be missing, and known options, each at most once.
  * @throws UsageError that names the argument, the rule and what came.
  */
-export function readArguments(args: readonly string[], positionalName: string, types: OptionTypes): Arguments {
+export function readArguments(
+  args: readonly string[],
+  names: string | readonly string[],
+  types: OptionTypes,
+): Arguments {
   const options = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type, multiple: true }]));
   const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
   const values = new Map<string, string | true>();
@@ -26,21 +33,28 @@ export function readArguments(args: readonly string[], positionalName: string, t
     if (values.has(token.name)) throw usageError(`${token.rawName} must be given at most once, got it twice`);
     values.set(token.name, optionValue(token, types));
   }
-  const [positional, extra] = positionals;
-  if (positional === undefined || positional === "") {
-    throw usageError(`${positionalName} must be given, got ${shown(positional)}`);
-  }
-  if (extra !== undefined) {
-    throw usageError(`${positionalName} must be the only argument besides options, got ${shown(extra)} after it`);
-  }
+  checkPositionals(positionals, typeof names === "string" ? [names] : names);
   return {
-    positional,
+    positional: positionals[0] ?? "",
+    positionals,
     text: (name) => {
       const value = values.get(name);
       return typeof value === "string" ? value : undefined;
     },
     given: (name) => values.has(name),
   };
+}
+
+function checkPositionals(given: readonly string[], names: readonly string[]): void {
+  for (const [index, name] of names.entries()) {
+    const value = given[index];
+    if (value === "" || (value === undefined && !name.startsWith("[")))
+      throw usageError(`${name} must be given, got ${shown(value)}`);
+  }
+  const extra = given[names.length];
+  if (extra === undefined) return;
+  const only = names.length === 1 ? "the only argument" : "the only arguments";
+  throw usageError(`${names.join(" ")} must be ${only} besides options, got ${shown(extra)} after it`);
 }
 
 type OptionToken = {

@@ -1,5 +1,5 @@
 /** How a run looks in lines of text. Pure. */
-import type { NodeView, RunView } from "../client/index.ts";
+import type { DoubtView, NodeView, ResolutionView, RunView } from "../client/index.ts";
 import { isTerminal } from "../shared/model.ts";
 
 export function runLine(run: RunView): string {
@@ -14,9 +14,33 @@ export function nodeLine(node: NodeView): string {
   // A node that succeeded has had its effect, and one that was skipped has none: only the others leave a question.
   const effect = node.effect === undefined || node.status === "SUCCEEDED" ? [] : [`effect ${node.effect}`];
   const more = [...attempts, ...effect].join(", ");
-  const error = node.status === "SUCCEEDED" || node.error === undefined ? "" : `: ${errorText(node.error)}`;
-  return `  ${node.nodeId}: ${node.status}${more === "" ? "" : ` (${more})`}${error}`;
+  const why = [...(node.doubt === undefined ? [] : [node.doubt.why]), ...errorOf(node)].join("; ");
+  return `  ${node.nodeId}: ${node.status}${more === "" ? "" : ` (${more})`}${why === "" ? "" : `: ${why}`}`;
 }
+
+const errorOf = (node: NodeView): readonly string[] =>
+  node.status === "SUCCEEDED" || node.error === undefined ? [] : [errorText(node.error)];
+
+/** What a run waits for, and how it goes on. */
+export const doubtLines = (runId: string, nodeId: string, doubt: DoubtView): readonly string[] => [
+  `run waits for ${nodeId}: ${doubtText(doubt)}`,
+  `  ${resolveHint(runId, nodeId)}`,
+];
+
+export const doubtText = ({ sinceMs, why, attempt, epoch, reconciles }: DoubtView): string => {
+  const asked = reconciles === 0 ? "" : `, reconcile asked ${reconciles} times`;
+  return `in doubt since ${timeText(sinceMs)}, attempt ${attempt}, epoch ${epoch}${asked}: ${why}`;
+};
+
+/** To be pasted into a shell once the choice is made. */
+export const resolveHint = (runId: string, nodeId: string): string =>
+  `leasehold resolve ${shellWord(runId)} ${shellWord(nodeId)} (--succeeded --output JSON | --not-done | --failed) --by WHO --why TEXT`;
+
+const shellWord = (text: string): string =>
+  /^[\w./:@][\w./:@-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+const resolutionText = ({ resolution, by, why, atMs }: ResolutionView): string =>
+  `resolved as ${resolution} by ${by} at ${timeText(atMs)}: ${why}`;
 
 export function runTable(run: RunView): readonly string[] {
   const rows = run.nodes.map((node) => [
@@ -26,17 +50,25 @@ export function runTable(run: RunView): readonly string[] {
     `${node.attempts}/${node.maxAttempts}`,
     String(node.epoch),
     node.effect ?? "-",
-    node.status === "SUCCEEDED" || node.error === undefined ? "" : errorText(node.error),
+    errorOf(node).join(""),
   ]);
+  const doubts = run.nodes.flatMap(({ nodeId, doubt }) =>
+    doubt === undefined ? [] : doubtLines(run.runId, nodeId, doubt),
+  );
+  const resolutions = run.nodes.flatMap(({ nodeId, resolution }) =>
+    resolution === undefined ? [] : [`${nodeId} was ${resolutionText(resolution)}`],
+  );
   return [
     runLine(run),
     `created ${timeText(run.createdAtMs)}, deadline ${timeText(run.deadlineAtMs)}${run.endedAtMs === undefined ? "" : `, ended ${timeText(run.endedAtMs)}`}`,
     "",
     ...aligned([["NODE", "TOOL", "STATUS", "ATTEMPTS", "EPOCH", "EFFECT", "ERROR"], ...rows]),
+    ...(doubts.length === 0 ? [] : ["", ...doubts]),
+    ...(resolutions.length === 0 ? [] : ["", ...resolutions]),
   ];
 }
 
-function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
@@ -49,7 +81,7 @@ function aligned(rows: readonly (readonly string[])[]): readonly string[] {
   );
 }
 
-const timeText = (ms: number): string => new Date(ms).toISOString();
+export const timeText = (ms: number): string => new Date(ms).toISOString();
 
 /** Stored errors have a name and a message; anything else is shown as it is. */
 function errorText(error: unknown): string {

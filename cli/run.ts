@@ -1,6 +1,8 @@
 import { inspect } from "node:util";
 import { isRefused, type RefusedError } from "../client/index.ts";
 import { cancel } from "./cancel.ts";
+import { doubts } from "./doubts.ts";
+import { resolve } from "./resolve.ts";
 import { status } from "./status.ts";
 import { submit } from "./submit.ts";
 import { troubleOf } from "./trouble.ts";
@@ -8,7 +10,9 @@ import { shown, usageError } from "./usage.ts";
 import { watch } from "./watch.ts";
 import { type CliCommand, type CliWorld, exitCodes, printJson, printLine } from "./world.ts";
 
-const commands: ReadonlyMap<string, CliCommand> = new Map(Object.entries({ submit, status, watch, cancel }));
+const commands: ReadonlyMap<string, CliCommand> = new Map(
+  Object.entries({ submit, status, watch, cancel, doubts, resolve }),
+);
 
 /** The whole program but for its process. Never throws; resolves with the exit code. */
 export async function runCli(args: readonly string[], world: CliWorld): Promise<number> {

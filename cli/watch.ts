@@ -1,6 +1,6 @@
 import type { NodeView, RunView } from "../client/index.ts";
 import { millisecondsOf, readArguments } from "./arguments.ts";
-import { nodeLine, runLine } from "./picture.ts";
+import { nodeLine, resolveHint, runLine } from "./picture.ts";
 import { endRange } from "./waiting.ts";
 import { type CliCommand, type CliWorld, exitCodes, printJson, printLine, waitOf } from "./world.ts";
 
@@ -21,7 +21,11 @@ function showLines(world: CliWorld, now: RunView, before: RunView | undefined): 
   const runChanged = now.status !== before?.status;
   // The run's own line comes first when the watch begins, and last when the run ends.
   if (runChanged && !now.ended) printLine(world.stdout, runLine(now));
-  for (const node of changedNodes(now, before)) printLine(world.stdout, nodeLine(node));
+  for (const node of changedNodes(now, before)) {
+    printLine(world.stdout, nodeLine(node));
+    // The run does not end before somebody acts on this, so the watch goes on and says how.
+    if (node.doubt !== undefined) printLine(world.stdout, `  run waits: ${resolveHint(now.runId, node.nodeId)}`);
+  }
   if (runChanged && now.ended) printLine(world.stdout, runLine(now));
 }
 
@@ -45,7 +49,8 @@ export const watch: CliCommand = {
   help: `Usage: leasehold watch RUN [options]
 
   --timeout SECONDS  how long to watch (until the run ends)
-  --json             print each change as one line of JSON: { "event": "run" | "node" | "end", … }
+  --json             print each change as one line of JSON: { "event": "run" | "node" | "end", … };
+                     a node in doubt has a "doubt" with its epoch, and the run waits until it is resolved
   --help             print this
 
 Exit code: 0 where the run ends SUCCEEDED, 1 where it ends otherwise, is unknown or time is up, 2 wrong usage.

@@ -35,6 +35,7 @@ export function checkSize(command: Pick<Command, "type" | "run_id">, body: strin
 
 /** Before the schema, which walks a value recursively, and would let pass what JSON then loses. */
 function inputFault(command: unknown): Refusal | undefined {
+  if (at(command, ["type"]) === "resolve_node") return outputFault(command);
   const nodes = at(command, ["nodes"]);
   if (!Array.isArray(nodes)) return undefined;
   for (const [index, node] of nodes.entries()) {
@@ -50,6 +51,19 @@ function inputFault(command: unknown): Refusal | undefined {
     };
   }
   return undefined;
+}
+
+function outputFault(command: unknown): Refusal | undefined {
+  const fault = at(command, ["resolution"]) === "succeeded" ? jsonFault(at(command, ["output"])) : undefined;
+  if (fault === undefined) return undefined;
+  const nodeId = at(command, ["node_id"]);
+  return {
+    code: "bad_value",
+    ...(typeof nodeId === "string" ? { node: nodeId } : {}),
+    field: `output${fault.path}`,
+    rule: "must be JSON that comes back as it was sent",
+    value: fault.kind,
+  };
 }
 
 function nameOf(node: unknown, index: number): string {

@@ -6,12 +6,15 @@ import {
   type Command,
   type CommandItem,
   commandItemSchema,
+  type NodeStatus,
   type RunStatus,
   readItem,
   refusalSchema,
+  resolveNodeSchema,
   startRunSchema,
 } from "../shared/model.ts";
 import type { Clock } from "../shared/ports.ts";
+import { resolveHash } from "../shared/resolve.ts";
 import { startHash } from "../shared/start.ts";
 import { checkSize, formFault } from "./check.ts";
 import { clientError, refusedError } from "./errors.ts";
@@ -25,6 +28,8 @@ export type Accepted = {
   readonly changed: boolean;
   /** The run's status when the command was answered. */
   readonly runStatus?: RunStatus;
+  /** After a resolution: the node's status when it was answered. */
+  readonly nodeStatus?: NodeStatus;
 };
 
 export type CommandHandle = {
@@ -83,7 +88,9 @@ type Sent = {
 /** A deployment that cannot read a command marks its answer with the hash of the body. */
 function hashesOf(command: Unchecked, body: string): readonly string[] | undefined {
   const start = startRunSchema.safeParse(command);
-  return start.success ? [startHash(start.data), hashOf([body])] : undefined;
+  if (start.success) return [startHash(start.data), hashOf([body])];
+  const resolution = resolveNodeSchema.safeParse(command);
+  return resolution.success ? [resolveHash(resolution.data), hashOf([body])] : undefined;
 }
 
 async function answer(parts: ClientParts, sent: Sent, options: WaitOptions): Promise<Accepted> {
@@ -108,6 +115,7 @@ async function answer(parts: ClientParts, sent: Sent, options: WaitOptions): Pro
         commandId,
         changed: item.changed ?? true,
         ...(item.run_status === undefined ? {} : { runStatus: item.run_status }),
+        ...(item.node_status === undefined ? {} : { nodeStatus: item.node_status }),
       };
     case "refused":
       throw refusedError({ type, runId, commandId, refusal: refusalOf(item) });

@@ -17,6 +17,7 @@ export function createClient(options: PlaceOptions = {}): Client {
   const table: ReadableTable = {
     get: async (key) => (await connected()).table.get(key),
     query: async (pk, skPrefix) => (await connected()).table.query(pk, skPrefix),
+    dueRuns: async (shard, dueAtMs, limit) => (await connected()).table.dueRuns(shard, dueAtMs, limit),
   };
   const send: SendCommand = async (body, signal) => (await connected()).send(body, signal);
   return clientOver({ table, send, clock: systemClock, newId: systemChance.id });

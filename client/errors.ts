@@ -10,6 +10,8 @@ export type ClientErrorCode =
   | "invalid_option"
   /** Time is up. What was sent stays sent. */
   | "timed_out"
+  /** The node that was to be resolved is not in doubt now; nothing was sent. */
+  | "not_in_doubt"
   /** There is no such run, or it has expired. */
   | "no_such_run"
   /** The answer under this command's id belongs to a command for another run or of another type. */
@@ -23,7 +25,11 @@ export const clientError = (code: ClientErrorCode, message: string, cause?: unkn
 export const noSuchRun = (runId: string): ClientError =>
   clientError("no_such_run", `run must be one that was accepted and has not expired, got ${JSON.stringify(runId)}`);
 
-const refusedNames = { start_run: "StartRefusedError", cancel_run: "CancelRefusedError" } as const;
+const refusedNames = {
+  start_run: "StartRefusedError",
+  cancel_run: "CancelRefusedError",
+  resolve_node: "ResolveRefusedError",
+} as const;
 
 /** A command that will never be done: `code` is the refusal's own, with the node, field, rule and value it speaks of. */
 export type RefusedError = Error &

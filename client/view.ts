@@ -1,5 +1,6 @@
 /** A run as a program sees it, made from the items that are stored of it. Pure. */
 import { z } from "zod";
+import { errorKey, outputKey } from "../shared/keys.ts";
 import {
   type besideItemSchema,
   dependentSchema,
@@ -10,6 +11,26 @@ import {
   type RunItem,
   type RunStatus,
 } from "../shared/model.ts";
+
+/** An effect may or may not have happened, and someone must say which. */
+export type DoubtView = {
+  readonly sinceMs: number;
+  readonly why: string;
+  /** The attempt in doubt. */
+  readonly attempt: number;
+  /** What a resolution must name. */
+  readonly epoch: number;
+  /** How often `reconcile` was asked. */
+  readonly reconciles: number;
+};
+
+/** How a doubt was resolved, by whom and on what grounds. */
+export type ResolutionView = {
+  readonly resolution: "succeeded" | "not_done" | "failed";
+  readonly by: string;
+  readonly why: string;
+  readonly atMs: number;
+};
 
 export type NodeView = {
   readonly nodeId: string;
@@ -23,9 +44,14 @@ export type NodeView = {
   readonly dependsOn: readonly string[];
   /** What is known of the tool's effect once the node has ended. */
   readonly effect?: EffectKnown;
-  /** The latest attempt's error. */
+  /** While it is IN_DOUBT. */
+  readonly doubt?: DoubtView;
+  /** The latest one. */
+  readonly resolution?: ResolutionView;
+  /** The latest attempt's error. Missing where there is none, or where `errorBeside` says that it did not come along. */
   readonly error?: unknown;
-  /** Missing where there is none, or where `outputBeside` says that it is too large to come along. */
+  readonly errorBeside?: true;
+  /** Missing where there is none, or where `outputBeside` says that it did not come along: too large, or one of too many. */
   readonly output?: unknown;
   readonly outputBeside?: true;
   readonly endedAtMs?: number;
@@ -40,6 +66,8 @@ export type RunView = {
   readonly deadlineAtMs: number;
   readonly endedAtMs?: number;
   readonly cancelReason?: string;
+  /** The nodes in doubt: the run does not end, whatever its deadline or a cancel say, before each is resolved. */
+  readonly waitsFor?: readonly { readonly nodeId: string; readonly why: string }[];
   /** In the order given at the start. */
   readonly nodes: readonly NodeView[];
 };
@@ -47,15 +75,18 @@ export type RunView = {
 /** What of a run's partition a view is made from. */
 export type StoredRun = {
   readonly run: RunItem;
+  /** Of this run's generation, in their order. */
   readonly nodes: readonly NodeItem[];
   /** Lists of dependents that stand beside their node, by the node's id. */
   readonly dependentsBeside: ReadonlyMap<string, z.infer<typeof besideItemSchema>>;
+  /** Outputs and errors that stand beside their node, by sort key. */
+  readonly results: ReadonlyMap<string, string>;
 };
 
-export function runView({ run, nodes, dependentsBeside }: StoredRun): RunView {
-  // Items expire one by one over days, so a fresh run can stand among what an old one of the same id has left.
-  const own = nodes.filter((node) => node.generation === run.generation).sort((a, b) => a.ordinal - b.ordinal);
-  const parents = parentsOf(run, own, dependentsBeside);
+export function runView({ run, nodes, dependentsBeside, results }: StoredRun): RunView {
+  const parents = parentsOf(run, nodes, dependentsBeside);
+  const views = nodes.map((node) => nodeView(node, parents.get(node.node_id) ?? [], results));
+  const waitsFor = views.flatMap(({ nodeId, doubt }) => (doubt === undefined ? [] : [{ nodeId, why: doubt.why }]));
   return {
     runId: run.run_id,
     status: run.status,
@@ -64,13 +95,18 @@ export function runView({ run, nodes, dependentsBeside }: StoredRun): RunView {
     deadlineAtMs: run.deadline_at_ms,
     ...(run.ended_at_ms === undefined ? {} : { endedAtMs: run.ended_at_ms }),
     ...(run.cancel_reason === undefined ? {} : { cancelReason: run.cancel_reason }),
-    nodes: own.map((node) => nodeView(node, parents.get(node.node_id) ?? [])),
+    ...(waitsFor.length === 0 ? {} : { waitsFor }),
+    nodes: views,
   };
 }
 
-function nodeView(node: NodeItem, dependsOn: readonly string[]): NodeView {
+function nodeView(node: NodeItem, dependsOn: readonly string[], results: StoredRun["results"]): NodeView {
+  const { run_id: runId, node_id: nodeId, error_epoch: errorEpoch, output_epoch: outputEpoch } = node;
+  const error = errorEpoch === undefined ? node.error : results.get(errorKey(runId, nodeId, errorEpoch).sk);
+  const output = outputEpoch === undefined ? node.output : results.get(outputKey(runId, nodeId, outputEpoch).sk);
+  const doubt = doubtOf(node);
   return {
-    nodeId: node.node_id,
+    nodeId,
     tool: node.tool,
     status: node.status,
     attempts: node.attempts_used,
@@ -78,11 +114,29 @@ function nodeView(node: NodeItem, dependsOn: readonly string[]): NodeView {
     epoch: node.epoch,
     dependsOn,
     ...(node.effect === undefined ? {} : { effect: node.effect }),
-    ...(node.error === undefined ? {} : { error: parsed(node.error) }),
-    ...(node.output === undefined ? {} : { output: parsed(node.output) }),
-    ...(node.output_epoch === undefined ? {} : { outputBeside: true as const }),
+    ...(doubt === undefined ? {} : { doubt }),
+    ...(node.resolution === undefined ? {} : { resolution: resolutionSchema.parse(JSON.parse(node.resolution)) }),
+    ...(error === undefined ? {} : { error: parsed(error) }),
+    ...(errorEpoch !== undefined && error === undefined ? { errorBeside: true as const } : {}),
+    ...(output === undefined ? {} : { output: parsed(output) }),
+    ...(outputEpoch !== undefined && output === undefined ? { outputBeside: true as const } : {}),
     ...(node.ended_at_ms === undefined ? {} : { endedAtMs: node.ended_at_ms }),
   };
+}
+
+const storedDoubtSchema = z.object({ atMs: z.number(), why: z.string(), attempt: z.number(), reconciles: z.number() });
+const resolutionSchema = z.object({
+  resolution: z.enum(["succeeded", "not_done", "failed"]),
+  by: z.string(),
+  why: z.string(),
+  atMs: z.number(),
+});
+
+/** @returns undefined for a node that is not in doubt. */
+export function doubtOf(node: NodeItem): DoubtView | undefined {
+  if (node.status !== "IN_DOUBT" || node.doubt === undefined) return undefined;
+  const { atMs, why, attempt, reconciles } = storedDoubtSchema.parse(JSON.parse(node.doubt));
+  return { sinceMs: atMs, why, attempt, epoch: node.epoch, reconciles };
 }
 
 const dependentsSchema = z.array(dependentSchema);

@@ -4,9 +4,9 @@ import { tools } from "leasehold-tools";
 import type { BatchResponse } from "../shared/each-record.ts";
 import { toolTable } from "../shared/tool.ts";
 import { createCommands } from "./events/commands.ts";
-import { surroundings } from "./surroundings.ts";
+import { surroundings, values } from "./surroundings.ts";
 
 const { world, limits, publish } = surroundings("commands");
-const handle = createCommands({ ...world, limits, tools: toolTable(tools, limits) });
+const handle = createCommands({ ...world, limits, blobs: values(), tools: toolTable(tools, limits) });
 
 export const handler = (event: SQSEvent): Promise<BatchResponse> => handle(event).finally(publish);

@@ -5,10 +5,12 @@ import { systemChance } from "../shared/adapters/chance.ts";
 import { systemClock } from "../shared/adapters/clock.ts";
 import { dynamoClient } from "../shared/adapters/dynamo-client.ts";
 import { dynamoTable } from "../shared/adapters/dynamo-table.ts";
+import { s3Blobs } from "../shared/adapters/s3-blobs.ts";
+import { s3Client } from "../shared/adapters/s3-client.ts";
 import { sqsClient } from "../shared/adapters/sqs-client.ts";
 import { sqsQueue } from "../shared/adapters/sqs-queue.ts";
 import { type Limits, limitsWith } from "../shared/limits.ts";
-import type { Log, World } from "../shared/ports.ts";
+import type { Blobs, Log, World } from "../shared/ports.ts";
 
 /** @throws Error that names the variable. */
 export function variable(name: string): string {
@@ -46,6 +48,9 @@ export function surroundings(service: string): Surroundings {
   const limits = limitsWith(JSON.parse(process.env.LEASEHOLD_LIMITS ?? "{}") as Partial<Limits>);
   return { world, limits, publish: () => metrics.publishStoredMetrics() };
 }
+
+/** For those functions that keep outputs. */
+export const values = (): Blobs => s3Blobs({ client: s3Client(), bucket: variable("LEASEHOLD_VALUES_BUCKET") });
 
 /** Each function is given the queues that it may use, and no others. */
 export function queueUrls(): { readonly dispatchUrl?: string; readonly rejectedUrl?: string } {

@@ -10,12 +10,13 @@ import { sqsQueue } from "../shared/adapters/sqs-queue.ts";
 import type { BatchResponse } from "../shared/each-record.ts";
 import { toolTable } from "../shared/tool.ts";
 import { createWorker, type Remaining } from "./events/worker.ts";
-import { queueUrls, surroundings, variable } from "./surroundings.ts";
+import { queueUrls, surroundings, values, variable } from "./surroundings.ts";
 
 const { world, limits, publish } = surroundings("worker");
 const handle = createWorker({
   ...world,
   limits,
+  blobs: values(),
   namespace: variable("LEASEHOLD_NAMESPACE"),
   tools: toolTable(tools, limits),
   pulse: {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
+import type * as s3 from "aws-cdk-lib/aws-s3";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import { type Limits, limitsWith } from "../shared/limits.ts";
@@ -12,6 +13,7 @@ import { QueueWithDeadLetters } from "./queue-with-dead-letters.ts";
 import { ScanRule } from "./scan-rule.ts";
 import { SealedQueue } from "./sealed-queue.ts";
 import { StateTable } from "./state-table.ts";
+import { ValuesBucket } from "./values-bucket.ts";
 import { wholeSeconds } from "./whole-seconds.ts";
 
 export type LeaseholdProps = {
@@ -21,7 +23,7 @@ export type LeaseholdProps = {
   readonly tools: string;
   /** Limits that differ from the defaults. */
   readonly limits?: Partial<Limits>;
-  /** Table and logs go with the stack, and nothing is protected from it. @default false */
+  /** Table, bucket and logs go with the stack, and nothing is protected from it; a bucket must be emptied first. @default false */
   readonly removable?: boolean;
   /** Entry file of the worker function, for one that wraps the shipped handler. @default functions/worker.ts */
   readonly workerEntry?: string;
@@ -50,11 +52,13 @@ export type LeaseholdQueues = {
 const plainMemoryMiB = 256;
 
 /**
- * All that exists in the account: a table, its queues, four functions and what wires them. It sets no physical names, so
+ * All that exists in the account: a table, a bucket, its queues, four functions and what wires them. It sets no physical names, so
  * one account holds as many as it likes. The ids of its children are a contract, since a changed id is another resource.
  */
 export class Leasehold extends Construct {
   readonly table: dynamodb.TableV2;
+  /** Holds the outputs that are too large for the table. */
+  readonly valuesBucket: s3.Bucket;
   readonly queues: LeaseholdQueues;
   readonly functions: LeaseholdFunctions;
   readonly mappings: {
@@ -72,6 +76,7 @@ export class Leasehold extends Construct {
     const tools = existingFile("tools", props.tools);
 
     const state = new StateTable(this, "State", { removable });
+    const values = new ValuesBucket(this, "Values", { limits, removable });
     const deadLetterRetention = wholeSeconds(limits, "deadLetterRetentionMs");
     const consumed = {
       visibility: wholeSeconds(limits, "queueVisibilityMs"),
@@ -90,6 +95,7 @@ export class Leasehold extends Construct {
       LEASEHOLD_LIMITS: JSON.stringify(props.limits ?? {}),
     };
     const toDispatch = { LEASEHOLD_DISPATCH_QUEUE_URL: dispatchQueue.queueUrl };
+    const toValues = { LEASEHOLD_VALUES_BUCKET: values.bucket.bucketName };
     const toRejected = { LEASEHOLD_REJECTED_QUEUE_URL: rejectedQueue.queueUrl };
     const plain = {
       timeout: wholeSeconds(limits, "plainFunctionTimeoutMs"),
@@ -102,7 +108,7 @@ export class Leasehold extends Construct {
       entry: shipped("commands"),
       tools,
       inLoop: true,
-      environment: { ...common, ...toRejected },
+      environment: { ...common, ...toRejected, ...toValues },
     }).function;
     const relay = new BundledFunction(this, "Relay", {
       ...plain,
@@ -120,7 +126,13 @@ export class Leasehold extends Construct {
       removable,
       inLoop: true,
       // It sends no dispatch, but hides the message of the node that it holds, for which it must name the queue.
-      environment: { ...freeNames(props.workerEnvironment ?? {}), ...common, ...toDispatch, ...toRejected },
+      environment: {
+        ...freeNames(props.workerEnvironment ?? {}),
+        ...common,
+        ...toDispatch,
+        ...toRejected,
+        ...toValues,
+      },
     }).function;
     const scanner = new BundledFunction(this, "Scanner", {
       ...plain,
@@ -132,17 +144,20 @@ export class Leasehold extends Construct {
     }).function;
 
     state.allowItems(commands, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem");
+    values.allowObjects(commands, "s3:PutObject");
     rejectedQueue.grant(commands, "sqs:SendMessage");
     state.allowItems(relay, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem");
     dispatchQueue.grant(relay, "sqs:SendMessage");
     rejectedQueue.grant(relay, "sqs:SendMessage");
     state.allowItems(worker, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem");
+    values.allowObjects(worker, "s3:GetObject", "s3:PutObject");
     rejectedQueue.grant(worker, "sqs:SendMessage");
     state.allowItems(scanner, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem");
     state.allowScanIndex(scanner);
     dispatchQueue.grant(scanner, "sqs:SendMessage");
 
     this.table = state.table;
+    this.valuesBucket = values.bucket;
     this.queues = { commands: commandsQueue, dispatch: dispatchQueue, rejected: rejectedQueue };
     this.functions = { commands, relay, worker, scanner };
     this.mappings = {

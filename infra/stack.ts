@@ -11,10 +11,11 @@ export class LeaseholdStack extends Stack {
   constructor(scope: Construct, id: string, props: LeaseholdStackProps) {
     super(scope, id, props);
     this.leasehold = new Leasehold(this, "Leasehold", props);
-    const { table, queues, functions, mappings, scanRule } = this.leasehold;
+    const { table, valuesBucket, queues, functions, mappings, scanRule } = this.leasehold;
     const outputs = {
       Namespace: props.namespace,
       TableName: table.tableName,
+      ValuesBucketName: valuesBucket.bucketName,
       CommandsQueueUrl: queues.commands.queueUrl,
       DispatchQueueUrl: queues.dispatch.queueUrl,
       RejectedQueueUrl: queues.rejected.queueUrl,

@@ -2,6 +2,7 @@
 import type { ErrorRecord } from "./errors.ts";
 import type { Limits } from "./limits.ts";
 import { isTerminal, type NodeItem } from "./model.ts";
+import { effectSoFar } from "./outcome.ts";
 import { type AnyTool, isCareful } from "./tool.ts";
 import type { Ending } from "./transitions.ts";
 import { hasOpenAttempt } from "./transitions.ts";
@@ -90,17 +91,29 @@ function runningRefused(refused: RefusedClaim): ClaimRefusal {
   return deadAtMs >= nowMs ? { is: "wait", untilMs: deadAtMs + 1, why: "owner not surely dead" } : lookInto(refused);
 }
 
-/** Whether an attempt of a careful tool ended without a recorded outcome. */
-const isInTheDark = ({ node, tools }: RefusedClaim): boolean => {
+/**
+ * Whether an attempt of a careful tool ended without a recorded outcome. A tool that is not deployed any more may be one:
+ * its node may not be ended either, but while it could still run it waits for its tool.
+ */
+const isInTheDark = (refused: RefusedClaim): boolean => {
+  const { node, tools } = refused;
+  if (!hasOpenAttempt(node)) return false;
   const tool = tools.get(node.tool);
-  return tool !== undefined && isCareful(tool.effect) && hasOpenAttempt(node);
+  return tool === undefined ? endIfOver(refused) !== undefined : isCareful(tool.effect);
 };
 
 /** Neither the attempts left nor the deadline count here: what may have happened is to be found out in any case. */
 function lookInto({ node, tools, limits }: RefusedClaim): ClaimRefusal {
   const tool = tools.get(node.tool);
   const guard = asFound(node);
-  if (tool?.effect !== "reconcilable") {
+  if (tool === undefined) {
+    return {
+      is: "doubt",
+      guard,
+      why: "the attempt ended without a recorded outcome, and its tool is not deployed any more",
+    };
+  }
+  if (tool.effect !== "reconcilable") {
     return {
       is: "doubt",
       guard,
@@ -136,7 +149,7 @@ const asFound = (node: NodeItem): readonly Condition[] => [
 /** An ending without a further attempt: what is open stays unknown, and is never dressed up as a failure (I14). */
 export const endingWithoutAttempt = (node: NodeItem, status: Ending["status"], error: ErrorRecord): Ending => ({
   status,
-  effect: hasOpenAttempt(node) ? "unknown" : "none",
+  effect: effectSoFar(hasOpenAttempt(node), node.part_done === true),
   certain: !hasOpenAttempt(node),
   record: { set: { error: JSON.stringify(error) }, remove: ["error_epoch"] },
 });

@@ -1,5 +1,5 @@
 /** One command: carried out, or refused with a reason that its sender can read and kept for a person to read. */
-import { canonicalJson, jsonFault } from "./json.ts";
+import { jsonFault } from "./json.ts";
 import { commandKey, hashOf } from "./keys.ts";
 import type { Limits } from "./limits.ts";
 import {
@@ -15,15 +15,19 @@ import {
   runItemSchema,
   type StartRun,
 } from "./model.ts";
-import type { World } from "./ports.ts";
-import { resolveNode } from "./resolve.ts";
+import type { Blobs, World } from "./ports.ts";
+import { resolveHash, resolveNode } from "./resolve.ts";
 import { settle } from "./settle.ts";
 import { type CommandAnswer, putAnswer, startHash, startRun } from "./start.ts";
 import type { AnyTool } from "./tool.ts";
 import { requestCancel } from "./transitions.ts";
 import type { Item } from "./write.ts";
 
-export type CommandWorld = World & { readonly limits: Limits; readonly tools: ReadonlyMap<string, AnyTool> };
+export type CommandWorld = World & {
+  readonly limits: Limits;
+  readonly blobs: Blobs;
+  readonly tools: ReadonlyMap<string, AnyTool>;
+};
 export type CommandMessage = { readonly messageId: string; readonly body: string };
 
 const budgetMs = 20_000;
@@ -193,9 +197,7 @@ async function resolve(
   command: ResolveNode,
   commandId: string,
 ): Promise<void> {
-  const { command_id: _, ...content } = command;
-  const contentHash = hashOf([canonicalJson(JSON.parse(JSON.stringify(content)))]);
-  const named: Named = { commandId, type: command.type, contentHash };
+  const named: Named = { commandId, type: command.type, contentHash: resolveHash(command) };
   const resolved = await resolveNode(world, command, commandId);
   if (resolved.is === "refused") return refuse(world, message, named, resolved.refusal);
   world.count("NodeResolved");

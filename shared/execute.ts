@@ -6,13 +6,16 @@ import { fixed } from "./limits.ts";
 import type { NodeItem } from "./model.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Pulse } from "./pulse.ts";
-import type { AnyTool, ToolContext } from "./tool.ts";
+import { type Steps, stepsOf } from "./step.ts";
+import type { AnyTool, RunStep, ToolContext } from "./tool.ts";
 import type { Invocation, WorkerWorld } from "./worker-world.ts";
 
 export type Executed = {
   readonly outcome: Outcome;
   /** The tool has not stopped: the process must end once its outcome is recorded. */
   readonly stillRunning: boolean;
+  /** A step that changes something has been remembered. */
+  readonly partDone: boolean;
 };
 
 /** One call of a tool's code. */
@@ -31,10 +34,13 @@ export async function execute(world: WorkerWorld, call: ToolCall): Promise<Execu
     timeoutMs: tool.timeoutMs ?? limits.attemptLimitMs,
     deadlineMs: node.deadline_at_ms - world.clock.nowMs(),
   };
-  const settled = await untilStopped(world, call, stopsIn, () => outcomeOf(tool, input, contextOf(world, node, pulse)));
+  const steps = stepsOf(world, node, operationIdIn(world, node), pulse.signal);
+  const context = contextOf(world, node, pulse, steps.step);
+  const settled = await untilStopped(world, call, stopsIn, () => outcomeOf(tool, input, context, steps));
+  steps.end();
   return settled.is === "settled"
-    ? { outcome: settled.value, stillRunning: false }
-    : { outcome: { is: "unknown", error: settled.error }, stillRunning: true };
+    ? { outcome: settled.value, stillRunning: false, partDone: steps.partDone() }
+    : { outcome: { is: "unknown", error: settled.error }, stillRunning: true, partDone: steps.partDone() };
 }
 
 /** Asks the tool what an open attempt did. Neither the run's deadline nor a cancel stops that: it is to be found out in any case. */
@@ -42,11 +48,11 @@ export async function reconcile(world: WorkerWorld, call: ToolCall): Promise<Exe
   const { node, tool, input, pulse } = call;
   const timeoutMs = tool.reconcileRetry?.timeoutMs ?? world.limits.reconcileTimeoutMs;
   const settled = await untilStopped(world, call, { timeoutMs }, () =>
-    found(tool, input, contextOf(world, node, pulse)),
+    found(tool, input, contextOf(world, node, pulse, noSteps)),
   );
   return settled.is === "settled"
-    ? { outcome: settled.value, stillRunning: false }
-    : { outcome: { is: "found_nothing", error: settled.error }, stillRunning: true };
+    ? { outcome: settled.value, stillRunning: false, partDone: false }
+    : { outcome: { is: "found_nothing", error: settled.error }, stillRunning: true, partDone: false };
 }
 
 async function found(tool: AnyTool, input: unknown, context: ToolContext): Promise<Outcome> {
@@ -117,8 +123,8 @@ async function untilStopped<T>(
   return { is: "still_running", error: { name: "ToolDidNotStop", code: reason, message } };
 }
 
-const contextOf = (world: WorkerWorld, node: NodeItem, pulse: Pulse): ToolContext => ({
-  operationId: operationIdOf(world.namespace, node.run_id, node.generation, node.node_id),
+const contextOf = (world: WorkerWorld, node: NodeItem, pulse: Pulse, step: RunStep): ToolContext => ({
+  operationId: operationIdIn(world, node),
   fencingToken: node.epoch,
   attempt: node.attempts_used,
   runId: node.run_id,
@@ -126,9 +132,28 @@ const contextOf = (world: WorkerWorld, node: NodeItem, pulse: Pulse): ToolContex
   deadlineAtMs: node.deadline_at_ms,
   signal: pulse.signal,
   log: world.log,
+  step,
 });
 
-async function outcomeOf(tool: AnyTool, input: unknown, context: ToolContext): Promise<Outcome> {
+const operationIdIn = (world: WorkerWorld, node: NodeItem): string =>
+  operationIdOf(world.namespace, node.run_id, node.generation, node.node_id);
+
+const noSteps: RunStep = async (name) => {
+  throw new Error(`reconcile only looks up and runs no steps, got step ${JSON.stringify(name)}`);
+};
+
+async function outcomeOf(tool: AnyTool, input: unknown, context: ToolContext, steps: Steps): Promise<Outcome> {
+  const outcome = await outcomeOfCode(tool, input, context);
+  // Whatever the tool made of it: a step that may have acted is not settled by a value, nor by an error that was caught.
+  const doubt = steps.doubt();
+  if (doubt !== undefined) return { is: "too_late", why: doubt };
+  const vanished = steps.vanished();
+  if (outcome.is !== "succeeded" || vanished === undefined) return outcome;
+  const message = `step ${JSON.stringify(vanished)} of an earlier attempt was not asked for: a later attempt must ask for the same steps`;
+  return { is: "unknown", error: { name: "StepError", code: "step_vanished", message } };
+}
+
+async function outcomeOfCode(tool: AnyTool, input: unknown, context: ToolContext): Promise<Outcome> {
   let value: unknown;
   try {
     value = await tool.execute(input, context);
@@ -162,8 +187,8 @@ export async function checkedOutput(tool: AnyTool, returned: unknown): Promise<O
     if (fault !== undefined) return bad(`output${fault.path}: ${fault.kind} is not JSON`, kept(raw));
     const output = JSON.stringify(parsed.data);
     const bytes = Buffer.byteLength(output, "utf8");
-    if (bytes > fixed.valueBytes)
-      return bad(`output: must be at most ${fixed.valueBytes} bytes of JSON, got ${bytes}`, undefined);
+    if (bytes > fixed.outputBytes)
+      return bad(`output too large: must be at most ${fixed.outputBytes} bytes of JSON, got ${bytes}`, undefined);
     return { is: "succeeded", output };
   } catch (error) {
     return bad(`output: the tool's schema threw: ${describeError(error).message}`, undefined);
@@ -171,4 +196,4 @@ export async function checkedOutput(tool: AnyTool, returned: unknown): Promise<O
 }
 
 const kept = (raw: string | undefined): string | undefined =>
-  raw !== undefined && Buffer.byteLength(raw, "utf8") <= fixed.valueBytes ? raw : undefined;
+  raw !== undefined && Buffer.byteLength(raw, "utf8") <= fixed.outputBytes ? raw : undefined;

@@ -98,6 +98,17 @@ export const fixed = {
   writeUnitBytes: 1_024,
   /** Largest value kept as an item beside its node; an item ends at 400 KB with its names (Constraints.html). */
   valueBytes: 256 * 1_024,
+  /** Largest output kept so; what is larger is an object. Writing it to the table would cost more than to S3 from about 8 KiB on. */
+  outputBesideBytes: 16 * 1_024,
+  /**
+   * Largest output of all. While it is kept, a worker (512 MiB by default) holds the value, what its schema made of it and its
+   * text, and the object has to be written within the commit buffer.
+   */
+  outputBytes: 5 * 1_024 * 1_024,
+  /** All outputs together that one node refers to: read back, JSON takes several times its bytes, and a worker that dies of it says nothing. */
+  referredBytes: 32 * 1_024 * 1_024,
+  /** Largest result of one step; all of a node share one item. */
+  stepBytes: 16 * 1_024,
   /** Nesting levels of a value; deeper ones would overflow a recursive reader. */
   valueDepth: 64,
   /** Dependents that a commit makes READY itself; the rest is the outbox entry's. */
@@ -124,6 +135,8 @@ export const fixed = {
   streamRecordAgeMs: HOUR,
   /** The longest deadline that a start may ask for. */
   runDeadlineMs: 365 * DAY,
+  /** An item goes some days after its time to live (TTL); what it points to must still be there. */
+  expiryDelayMs: 7 * DAY,
 } as const;
 
 type Relation = { readonly holds: (limits: Limits) => boolean; readonly says: (limits: Limits) => string };

@@ -156,6 +156,8 @@ export const nodeItemSchema = z.object({
   output: z.string().optional(),
   /** Epoch under which the output stands in an item of its own. */
   output_epoch: wholeNumber.optional(),
+  /** Hash of an output that stands in an object, under the epoch above. */
+  output_blob: z.string().optional(),
   /** JSON text of the last error, bounded. */
   error: z.string().optional(),
   error_epoch: wholeNumber.optional(),
@@ -164,6 +166,8 @@ export const nodeItemSchema = z.object({
   dependents: z.string().optional(),
   dependents_beside: z.boolean().optional(),
   ended_at_ms: wholeNumber.optional(),
+  /** A step that changes something has been remembered: whatever becomes of the node, its effect is not `none`. */
+  part_done: z.boolean().optional(),
   /** Calls of `reconcile` begun since the last certain outcome. */
   reconciles_used: wholeNumber.optional(),
   /** JSON text: since when it is in doubt, and why. */
@@ -186,6 +190,27 @@ export const besideItemSchema = z.object({
   value: z.string(),
   expires_at: wholeNumber,
 });
+
+/** Remembered steps of a node; each in an attribute of its own, named by its place. Its epoch is the fence for all of them. */
+export const journalItemSchema = z
+  .looseObject({ ...keyFields, kind: z.literal("journal"), v: version, generation: z.string(), epoch: wholeNumber })
+  .transform((item) => ({ generation: item.generation, epoch: item.epoch, steps: stepsIn(item) }));
+export type JournalItem = z.infer<typeof journalItemSchema>;
+
+const stepSchema = z.object({ name: z.string(), value: z.string().optional() });
+export type RememberedStep = z.infer<typeof stepSchema>;
+
+/** Attribute of the step that is asked for as the so-many-th. */
+export const stepAttribute = (place: number): string => `step_${place}`;
+
+function stepsIn(item: { readonly [attribute: string]: unknown }): ReadonlyMap<number, RememberedStep> {
+  const steps = new Map<number, RememberedStep>();
+  for (const [attribute, text] of Object.entries(item)) {
+    const place = /^step_(\d+)$/.exec(attribute)?.[1];
+    if (place !== undefined && typeof text === "string") steps.set(Number(place), stepSchema.parse(JSON.parse(text)));
+  }
+  return steps;
+}
 
 /** Durable intent: the messages to send, and whom the end of `ordinal` sets free. */
 export const outboxItemSchema = z.object({

@@ -52,6 +52,8 @@ export type Situation = {
   /** Missing where no tool of that name is deployed. */
   readonly tool: AnyTool | undefined;
   readonly runCancelled: boolean;
+  /** A step of this attempt that changes something has been remembered. */
+  readonly partDone: boolean;
   readonly nowMs: number;
   readonly limits: Limits;
   /** From 0 to 1: the jitter. */
@@ -61,7 +63,7 @@ export type Situation = {
 export function nextStep(outcome: Outcome, situation: Situation): NextStep {
   const { node, nowMs } = situation;
   const earlierOpen = hasEarlierOpenAttempt(node);
-  const effect: EffectKnown = earlierOpen ? "unknown" : "none";
+  const effect = effectSoFar(earlierOpen, situation.partDone || node.part_done === true);
   const certain = !earlierOpen;
   switch (outcome.is) {
     case "succeeded":
@@ -96,6 +98,12 @@ export function nextStep(outcome: Outcome, situation: Situation): NextStep {
       return outcome satisfies never;
   }
 }
+
+/** What is known when the last attempt itself surely had no effect; an effect of some steps is an effect. */
+export const effectSoFar = (earlierOpen: boolean, partDone: boolean): EffectKnown => {
+  if (earlierOpen) return "unknown";
+  return partDone ? "done" : "none";
+};
 
 function afterUnknown(error: ErrorRecord, situation: Situation): NextStep {
   const { node, tool, nowMs } = situation;

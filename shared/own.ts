@@ -1,10 +1,11 @@
 /** What an owner does with its node: looks at the run, runs the tool or looks an open attempt up, and records what came of it. */
 import { commit } from "./commit.ts";
+import type { ErrorRecord } from "./errors.ts";
 import { type Executed, execute, reconcile } from "./execute.ts";
 import { runKey } from "./keys.ts";
 import { loadInput } from "./load-input.ts";
 import { type NodeItem, type RunItem, readItem, runItemSchema } from "./model.ts";
-import { nextStep, type Outcome } from "./outcome.ts";
+import { nextStep, type Outcome, type Situation } from "./outcome.ts";
 import { type Pulse, startPulse } from "./pulse.ts";
 import { UNSETTLED } from "./settle.ts";
 import type { AnyTool } from "./tool.ts";
@@ -46,7 +47,7 @@ export async function own(world: WorkerWorld, owned: Owned): Promise<Verdict> {
     await pulse.end();
   }
   try {
-    return await record(world, owned, run, executed.outcome, pulse);
+    return await record(world, owned, run, executed, pulse);
   } finally {
     // The environment would be frozen with the tool's promise in it, thaw later and let it act after a take-over.
     if (executed.stillRunning) await world.endProcess();
@@ -66,7 +67,7 @@ async function readRun(world: WorkerWorld, node: NodeItem): Promise<ReadRun> {
   }
 }
 
-const notCalled = (outcome: Outcome): Executed => ({ outcome, stillRunning: false });
+const notCalled = (outcome: Outcome): Executed => ({ outcome, stillRunning: false, partDone: false });
 
 /** The attempt is given back: its tool was not called, and that is certain. A look-up that could not be made is one that found nothing. */
 const tableUnreadable = (world: WorkerWorld, purpose: Purpose): Executed =>
@@ -87,7 +88,7 @@ async function attempt(world: WorkerWorld, owned: Owned, run: RunItem | undefine
     const off = calledOffBy(run) ?? tooLate(world, node, tool);
     if (off !== undefined) return notCalled(off);
   }
-  const loaded = await loadInput(world.table, node, tool).catch((error: unknown) => {
+  const loaded = await loadInput(world, node, tool).catch((error: unknown) => {
     world.log.warn("input could not be read now", { node_id: node.node_id, error: String(error) });
     return undefined;
   });
@@ -152,6 +153,9 @@ async function startIfTimeIsLeft(
     return notCalled(calledOff("CANCELLED", "run_cancelled", "the run was cancelled before the tool was called"));
   }
   if (isTooLittle) return notCalled({ is: "not_started", why: "too little time left", delayMs: 0 });
+  if (tool.lease === "invocation" && !(await pulse.hold(invocation.remainingMs()))) {
+    return notCalled({ is: "not_started", why: "lease could not be held", delayMs: limits.backoffBaseMs });
+  }
   world.count("ToolCalled");
   return execute(world, { node, tool, input, pulse, invocation });
 }
@@ -160,32 +164,41 @@ async function record(
   world: WorkerWorld,
   owned: Owned,
   run: RunItem | undefined,
-  outcome: Outcome,
+  { outcome, partDone }: Executed,
   pulse: Pulse,
 ): Promise<Verdict> {
   const { clock, chance, limits, log, tools } = world;
   const { node, invocation } = owned;
-  const step = nextStep(outcome, {
+  const situation: Situation = {
     node,
     tool: tools.get(node.tool),
     runCancelled: pulse.isCancelled(),
+    partDone,
     nowMs: clock.nowMs(),
     limits,
     fraction: chance.fraction(),
-  });
+  };
+  let step = nextStep(outcome, situation);
   const fields = { run_id: node.run_id, node_id: node.node_id, epoch: node.epoch, outcome: outcome.is };
   try {
     const budgetMs = Math.max(0, Math.min(limits.commitBufferMs, invocation.remainingMs() - 500));
-    const committed = await commit(world, node, step, run, budgetMs);
+    const recorded = partDone ? { ...node, part_done: true } : node;
+    let committed = await commit(world, recorded, step, run, budgetMs);
+    if (committed.is === "not_kept") {
+      log.warn("output could not be kept", { ...fields, error: committed.error.message });
+      step = nextStep(withoutOutput(owned.purpose, committed.error), situation);
+      committed = await commit(world, recorded, step, run, budgetMs / 2);
+    }
     if (committed.is === "committed") {
       world.count(countOf[step.is]);
       log.info("attempt recorded", { ...fields, step: step.is, ...(step.is === "end" ? { status: step.status } : {}) });
       return "acknowledge";
     }
     world.count("CommitRefused");
-    log.warn("lease was lost, outcome discarded", { ...fields, movedOn: committed.movedOn });
+    const movedOn = committed.is === "lost" && committed.movedOn;
+    log.warn("lease was lost, outcome discarded", { ...fields, movedOn });
     // An old receipt can delete the new owner's message, so the message is left unless nothing waits for it.
-    return committed.movedOn ? "acknowledge" : "redeliver";
+    return movedOn ? "acknowledge" : "redeliver";
   } catch (error) {
     if (typeof error !== "object" || error === null || Reflect.get(error, "code") !== UNSETTLED) throw error;
     world.count("CommitUnsettled");
@@ -193,5 +206,9 @@ async function record(
     return "redeliver";
   }
 }
+
+/** The tool has acted, and what it brought is gone: nobody can go on from that, so the effect class decides, or reconcile is asked again. */
+const withoutOutput = (purpose: Purpose, error: ErrorRecord): Outcome =>
+  purpose === "execute" ? { is: "unknown", error } : { is: "found_nothing", error };
 
 const countOf = { end: "NodeEnded", again: "NodeAgain", doubt: "NodeInDoubt" } as const;

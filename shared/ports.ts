@@ -31,6 +31,17 @@ export type Table = {
   transact(writes: readonly Write[]): Promise<TransactAnswer>;
 };
 
+/** `there`: an object of that key exists, and since keys tell contents apart, it is this one. */
+export type BlobAnswer = { readonly is: "stored" } | { readonly is: "there" } | Busy | Unknown;
+
+/** Values that are too large for the table. An object is written once and never changed. */
+export type Blobs = {
+  /** Never throws for what the service answers: a put may be sent again until it is known to have been done. */
+  put(key: string, text: string): Promise<BlobAnswer>;
+  /** Undefined where there is none. @throws when it cannot be read now. */
+  get(key: string): Promise<string | undefined>;
+};
+
 /** The one message there is: a hint to look at the state, never the state. */
 export type Dispatch = { readonly run_id: string; readonly node_id: string; readonly dispatch_id: string };
 export type Outgoing = { readonly dispatch: Dispatch; readonly delayMs: number };

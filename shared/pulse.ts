@@ -14,6 +14,8 @@ export type Pulse = {
   isLost(): boolean;
   isCancelled(): boolean;
   stop(reason: StopReason): void;
+  /** One extension for so long, and no beats after it. Resolves to whether it was extended. */
+  hold(forMs: number): Promise<boolean>;
   /** Ends the beating and resolves when no call of it is under way. */
   end(): Promise<void>;
 };
@@ -42,9 +44,9 @@ export function startPulse(
   };
 
   /** @returns whether the lease was extended. */
-  const beat = async (): Promise<boolean> => {
+  const extend = async (forMs: number): Promise<boolean> => {
     const sentAtMs = clock.monotonicMs();
-    const answer = await pulse.table.write(heartbeat(node, clock.nowMs() + limits.leaseMs));
+    const answer = await pulse.table.write(heartbeat(node, clock.nowMs() + forMs));
     if (answer.is === "refused") {
       lost = true;
       stop("lease_lost");
@@ -55,10 +57,14 @@ export function startPulse(
       count(answer.is === "busy" ? "HeartbeatBusy" : "HeartbeatUnknown");
       return false;
     }
-    leaseEndsAtMs = sentAtMs + limits.leaseMs;
+    leaseEndsAtMs = sentAtMs + forMs;
     // A failed extension is no lost lease either: the table decides (API_ChangeMessageVisibility.html).
-    await pulse.queue.hide(receiptHandle, limits.leaseMs + limits.skewMs).catch(() => count("ExtendVisibilityFailed"));
-    if (!stopsOnCancel) return true;
+    await pulse.queue.hide(receiptHandle, forMs + limits.skewMs).catch(() => count("ExtendVisibilityFailed"));
+    return true;
+  };
+
+  const lookForCancel = async (): Promise<void> => {
+    if (!stopsOnCancel) return;
     const run = await pulse.table.get(runKey(node.run_id)).catch(() => undefined);
     if (
       run !== undefined &&
@@ -68,7 +74,12 @@ export function startPulse(
       cancelled = true;
       stop("cancelled");
     }
-    return true;
+  };
+
+  const beat = async (): Promise<boolean> => {
+    const extended = await extend(limits.leaseMs);
+    if (extended) await lookForCancel();
+    return extended;
   };
 
   const beating = async (): Promise<void> => {
@@ -94,6 +105,11 @@ export function startPulse(
     isLost: () => lost,
     isCancelled: () => cancelled,
     stop,
+    hold: async (forMs) => {
+      ended.abort();
+      await beaten;
+      return !lost && (await extend(Math.ceil(forMs)).catch(() => false));
+    },
     end: async () => {
       ended.abort();
       await beaten;

@@ -2,11 +2,12 @@
 import { dependentsOf } from "./beside.ts";
 import type { CommandWorld } from "./command.ts";
 import { checkedOutput } from "./execute.ts";
-import { nodeKey } from "./keys.ts";
+import { canonicalJson } from "./json.ts";
+import { hashOf, nodeKey } from "./keys.ts";
 import { type NodeItem, nodeItemSchema, type Refusal, type ResolveNode, readItem } from "./model.ts";
-import { recordResult } from "./record.ts";
+import { type Blob, recordResolution } from "./record.ts";
 import { settle } from "./settle.ts";
-import { type Ending, endNode, inDoubtAt, resolveNotDone } from "./transitions.ts";
+import { type Ending, endNode, inDoubtAt, resolveNotDone, wakeRun } from "./transitions.ts";
 import type { Item, Write } from "./write.ts";
 
 export type Resolved =
@@ -14,6 +15,11 @@ export type Resolved =
   | { readonly is: "refused"; readonly refusal: Refusal };
 
 const budgetMs = 20_000;
+
+/** Equal for equal resolutions, whatever their command's id and their fields' order. */
+export function resolveHash({ command_id: _, ...content }: ResolveNode): string {
+  return hashOf([canonicalJson(JSON.parse(JSON.stringify(content)))]);
+}
 
 /** @throws when the table could not answer now: the command must come again. */
 export async function resolveNode(world: CommandWorld, command: ResolveNode, commandId: string): Promise<Resolved> {
@@ -32,8 +38,13 @@ export async function resolveNode(world: CommandWorld, command: ResolveNode, com
   if (judged !== undefined) return judged;
   const built = await writesOf(world, node, command, commandId);
   if ("is" in built) return built;
-  for (const write of built.before) await settle(world, budgetMs, () => world.table.write(write));
-  const answer = await settle(world, budgetMs, () => world.table.transact(built.writes));
+  const { blob } = built;
+  if (blob !== undefined) await settle(world, budgetMs, () => world.blobs.put(blob.key, blob.text));
+  const wake = wakeRun(node, world.clock.nowMs());
+  let answer = await settle(world, budgetMs, () => world.table.transact([...built.writes, wake]));
+  // Nobody looks at a run that is gone, and its node is resolved all the same.
+  if (answer.is === "refused" && answer.refusals.slice(0, -1).every((refusal) => refusal === null))
+    answer = await settle(world, budgetMs, () => world.table.transact(built.writes));
   if (answer.is === "applied") return { is: "resolved", changed: true, status: built.status };
   const old = answer.refusals[0]?.old;
   if (old === undefined)
@@ -63,7 +74,7 @@ const refusedBecause = (code: string, command: ResolveNode, field: string, rule:
   refusal: { code, node: command.node_id, field, rule, value },
 });
 
-type Built = { readonly before: readonly Write[]; readonly writes: readonly Write[]; readonly status: string };
+type Built = { readonly blob: Blob | undefined; readonly writes: readonly Write[]; readonly status: string };
 
 async function writesOf(
   world: CommandWorld,
@@ -81,7 +92,7 @@ async function writesOf(
   };
   switch (command.resolution) {
     case "not_done":
-      return { before: [], writes: resolveNotDone(node, said, nowMs), status: "READY" };
+      return { blob: undefined, writes: resolveNotDone(node, said, nowMs), status: "READY" };
     case "failed": {
       const error = { name: "ResolvedAsFailed", code: "resolved", message: `${by}: ${why}` };
       return endBuilt(world, node, said, { status: "FAILED", effect: command.effect, output: undefined, error });
@@ -109,11 +120,11 @@ async function writesOf(
 
 type End = Pick<Ending, "status" | "effect"> & {
   readonly output: string | undefined;
-  readonly error: Parameters<typeof recordResult>[2];
+  readonly error: Parameters<typeof recordResolution>[2];
 };
 
 async function endBuilt(world: CommandWorld, node: NodeItem, said: Item, end: End): Promise<Built> {
-  const { record, before } = recordResult({ ...node, ...said }, end.output, end.error);
+  const { record, blob } = recordResolution({ ...node, ...said }, end.output, end.error);
   const writes = endNode({
     node,
     guard: inDoubtAt(node.epoch),
@@ -126,5 +137,5 @@ async function endBuilt(world: CommandWorld, node: NodeItem, said: Item, end: En
     dependents: await dependentsOf(world.table, node),
     nowMs: world.clock.nowMs(),
   });
-  return { before, writes, status: end.status };
+  return { blob, writes, status: end.status };
 }

@@ -1,10 +1,10 @@
-/** Sends a write until the state has answered: a conflict is waited out, a lost answer is asked for again under the same conditions (I10). */
+/** Sends a write until it has been answered: a conflict is waited out, a lost answer is asked for again under the same conditions (I10). */
 import type { Busy, Unknown, World } from "./ports.ts";
 
 const firstPauseMs = 25;
 const longestPauseMs = 1_000;
 
-/** The state never answered within the budget; whether the write was applied is not known. */
+/** It was never answered within the budget; whether the write was applied is not known. */
 export const UNSETTLED = "LEASEHOLD_UNSETTLED";
 export class UnsettledError extends Error {
   override readonly name = "UnsettledError";
@@ -28,9 +28,7 @@ export async function settle<Answer extends { readonly is: string }>(
     world.count(answer.is === "busy" ? "WriteBusy" : "WriteUnknown");
     const waitMs = Math.ceil(pauseMs * (0.5 + world.chance.fraction() / 2));
     if (world.clock.monotonicMs() + waitMs >= endsAtMs) {
-      throw new UnsettledError(
-        `no answer from the table within ${budgetMs} ms: ${"why" in answer ? String(answer.why) : answer.is}`,
-      );
+      throw new UnsettledError(`no answer within ${budgetMs} ms: ${"why" in answer ? String(answer.why) : answer.is}`);
     }
     await world.clock.sleep(waitMs);
   }

@@ -15,6 +15,9 @@ const effectClasses = ["read_only", "idempotent", "reconcilable", "at_most_once"
  */
 export type EffectClass = (typeof effectClasses)[number];
 
+const leaseKinds = ["renewed", "invocation"] as const;
+export type LeaseKind = (typeof leaseKinds)[number];
+
 export type RetryPolicy = {
   /** Attempts in all, the first included. @default limits.attempts */
   readonly attempts?: number;
@@ -29,6 +32,35 @@ export type ReconcilePolicy = RetryPolicy & {
   /** Longest time for one call. @default limits.reconcileTimeoutMs */
   readonly timeoutMs?: number;
 };
+
+/** What the code of one step is given. */
+export type StepContext = {
+  /** The same for every attempt of this step, and no other step's: hand it on as idempotency key. */
+  readonly operationId: string;
+  readonly fencingToken: number;
+  readonly signal: AbortSignal;
+};
+
+export type StepOptions<Value> = {
+  /** What the runtime does when the step may have run and its result is not remembered. @default "idempotent" */
+  readonly effect?: EffectClass;
+  /** For effect reconcilable, and for no other: looks the step's operation up. */
+  readonly reconcile?: (context: StepContext) => Promise<Reconciled<Value>>;
+};
+
+/**
+ * Runs a step once and remembers its result: from then on, in this attempt and in later ones, the result is given back and
+ * the code is not run. A step costs one write of a single item. Names are unique in a node, and a later attempt asks for
+ * the same names in the same order; steps may run side by side. The caller always receives the value as it comes back from
+ * JSON, also the first time.
+ * @throws Error `step_repeated`, `step_reordered`, `step_value`, `step_name`; what the step's own code throws; and one that
+ * the tool must let through when the step is in doubt or the lease is lost.
+ */
+export type RunStep = <Value>(
+  name: string,
+  run: (context: StepContext) => Promise<Value>,
+  options?: StepOptions<Value>,
+) => Promise<Value>;
 
 /** What a tool is given besides its input. */
 export type ToolContext = {
@@ -45,6 +77,8 @@ export type ToolContext = {
   /** Aborts when the lease is lost, the run is cancelled or past its deadline, or the attempt's time is over. */
   readonly signal: AbortSignal;
   readonly log: Log;
+  /** Remembered results inside this node. Not for `reconcile`. */
+  readonly step: RunStep;
 };
 
 /** What `reconcile` found out: the effect happened and brought this output, it did not and never will, or it cannot be said now. */
@@ -60,6 +94,12 @@ type ToolBase<Input extends z.ZodType, Output extends z.ZodType> = {
   readonly retry?: RetryPolicy;
   /** Longest time for one attempt, at most limits.attemptLimitMs. @default limits.attemptLimitMs */
   readonly timeoutMs?: number;
+  /**
+   * `renewed`: short, and extended by heartbeats while the tool runs. `invocation`: held to the end of the invocation without
+   * heartbeats, for a tool that blocks the event loop; a worker that dies is then followed only when its invocation would be over.
+   * @default "renewed"
+   */
+  readonly lease?: LeaseKind;
   execute(input: z.output<Input>, context: ToolContext): Promise<z.input<Output>>;
 };
 
@@ -91,6 +131,7 @@ export type AnyTool = {
   readonly timeoutMs?: number;
   readonly keyLifetimeMs?: number;
   readonly reconcileRetry?: ReconcilePolicy;
+  readonly lease?: LeaseKind;
   execute(input: unknown, context: ToolContext): Promise<unknown>;
   reconcile?(input: unknown, context: ToolContext): Promise<Reconciled<unknown>>;
 };
@@ -131,6 +172,9 @@ function toolFault(tool: AnyTool): string | undefined {
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
       return `${field} must be a positive whole number, got ${JSON.stringify(value)}`;
     }
+  }
+  if (tool.lease !== undefined && !leaseKinds.includes(tool.lease)) {
+    return `lease must be one of ${leaseKinds.join(", ")}, got ${JSON.stringify(tool.lease)}`;
   }
   if (typeof tool.execute !== "function") return `execute must be a function, got ${typeof tool.execute}`;
   return effectFault(tool);

@@ -3,7 +3,7 @@
  * writes' conditions. Every way into a terminal state goes through `endNode`, which adds the outbox entry: a terminal
  * write without it would strand what waits.
  */
-import { nodeKey, runKey } from "./keys.ts";
+import { journalKey, nodeKey, runKey } from "./keys.ts";
 import { fixed } from "./limits.ts";
 import type { Dependent, EffectKnown, NodeItem, RunItem, RunStatus } from "./model.ts";
 import { type Intent, isEmpty, putOutbox } from "./outbox.ts";
@@ -150,6 +150,7 @@ export function requeue(node: NodeItem, again: Requeue, nowMs: number): Write[] 
       not_before_ms: again.notBeforeMs,
       ready_at_ms: nowMs,
       ...(again.counts ? {} : { attempts_used: node.attempts_used - 1 }),
+      ...(node.part_done === true ? { part_done: true } : {}),
       ...again.record.set,
       ...known.set,
     },
@@ -444,6 +445,18 @@ export const requestCancel = (runId: string, commandId: string, reason: string |
   conditions: [readsVersion, { attr: "status", is: "equal", value: "RUNNING" }],
 });
 
+/** RUN: the scanner looks at it at once, since a quiet one may not be looked at for an hour. */
+export const wakeRun = (node: Pick<NodeItem, "run_id" | "generation">, nowMs: number): Update => ({
+  op: "update",
+  name: "wake_run",
+  key: runKey(node.run_id),
+  set: { scan_at_ms: nowMs },
+  conditions: [
+    { attr: "generation", is: "equal", value: node.generation },
+    { attr: "scan_shard", is: "exists" },
+  ],
+});
+
 /** RUN: the scanner's next look, unless a command or another pass has moved it meanwhile. */
 export const moveScan = (run: RunItem, nextAtMs: number, nowMs: number): Update => ({
   op: "update",
@@ -453,6 +466,49 @@ export const moveScan = (run: RunItem, nextAtMs: number, nowMs: number): Update 
   conditions: [
     { attr: "generation", is: "equal", value: run.generation },
     { attr: "scan_at_ms", is: "equal", value: run.scan_at_ms ?? 0 },
+  ],
+});
+
+const journalBase = (node: NodeItem): Item => ({
+  kind: "journal",
+  v: 1,
+  generation: node.generation,
+  epoch: node.epoch,
+  ...(node.expires_at === undefined ? {} : { expires_at: node.expires_at }),
+});
+
+/** JOURNAL: made by the first owner together with its first result, or by a later one before its first step. */
+export const createJournal = (node: NodeItem, steps: Item): Put => ({
+  op: "put",
+  name: "create_journal",
+  key: journalKey(node.run_id, node.node_id),
+  item: { ...journalBase(node), ...steps },
+  conditions: [
+    { anyOf: [[{ attr: "pk", is: "missing" }], [{ attr: "generation", is: "notEqual", value: node.generation }]] },
+  ],
+});
+
+/** JOURNAL: a later owner raises its epoch before its first step, so that a former owner can remember nothing any more. */
+export const raiseJournal = (node: NodeItem): Update => ({
+  op: "update",
+  name: "raise_journal",
+  key: journalKey(node.run_id, node.node_id),
+  set: { epoch: node.epoch },
+  conditions: [
+    { attr: "generation", is: "equal", value: node.generation },
+    { attr: "epoch", is: "below", value: node.epoch },
+  ],
+});
+
+/** JOURNAL: one step's result, under the epoch of its owner. */
+export const rememberStep = (node: NodeItem, step: Item): Update => ({
+  op: "update",
+  name: "remember_step",
+  key: journalKey(node.run_id, node.node_id),
+  set: step,
+  conditions: [
+    { attr: "generation", is: "equal", value: node.generation },
+    { attr: "epoch", is: "equal", value: node.epoch },
   ],
 });
 

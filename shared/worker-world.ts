@@ -1,10 +1,11 @@
 import type { Limits } from "./limits.ts";
-import type { Queue, Table, World } from "./ports.ts";
+import type { Blobs, Queue, Table, World } from "./ports.ts";
 import type { AnyTool } from "./tool.ts";
 
 /** What the worker's core is given. */
 export type WorkerWorld = World & {
   readonly limits: Limits;
+  readonly blobs: Blobs;
   /** Makes the operation ids of two deployments differ. */
   readonly namespace: string;
   readonly tools: ReadonlyMap<string, AnyTool>;

@@ -108,7 +108,7 @@ async function refused(world: WorkerWorld, trial: Trial, old: Item | undefined):
       return ownToReconcile(world, trial, node, why.guard);
     case "doubt":
       world.count("NodeInDoubt");
-      return applyAsFound(world, enterDoubt(node, why.guard, why.why, noRecord, nowMs));
+      return doubtAsFound(world, enterDoubt(node, why.guard, why.why, noRecord, nowMs));
     case "unknown_tool":
       world.count("UnknownTool");
       world.log.error("no tool of that name is deployed", { ...dispatch, tool: node.tool });
@@ -162,6 +162,15 @@ async function endAsFound(
     nowMs,
   });
   return applyAsFound(world, writes);
+}
+
+/** The node is in doubt though its run is gone and cannot be held: else its message would come back for ever. */
+async function doubtAsFound(world: WorkerWorld, [own, ...others]: readonly Write[]): Promise<Verdict> {
+  if (own === undefined) return "acknowledge";
+  const { commitBufferMs } = world.limits;
+  const answer = await settle(world, commitBufferMs, () => world.table.transact([own, ...others]));
+  if (answer.is === "applied") return "acknowledge";
+  return answer.refusals[0] === null ? applyAsFound(world, [own]) : "redeliver";
 }
 
 /** Refused: it is not as it was found any more, and the next delivery looks again. */

@@ -21,6 +21,7 @@ export const demoLimits = {
   heartbeatMs: 1_000,
   skewMs: 1_000,
   attemptLimitMs: 8_000,
+  reconcileTimeoutMs: 8_000,
   abortGraceMs: 1_000,
   commitBufferMs: 3_000,
   functionTimeoutMs: 15_000,

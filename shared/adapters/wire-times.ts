@@ -9,6 +9,9 @@ type WireTimes = { readonly connectMs: number; readonly requestMs: number; reado
 /** Answers take tens of milliseconds; after 2 s of silence a second try must still fit into the commit buffer of 5 s. */
 export const plainTimes: WireTimes = { connectMs: 1_000, requestMs: 2_000, attempts: 3 };
 
+/** An object of a few MiB is on its way for some tenths of a second; a second try must still fit into the commit buffer. */
+export const blobTimes: WireTimes = { connectMs: 1_000, requestMs: 2_000, attempts: 2 };
+
 /** A heartbeat has a loop of its own, which knows how much of the lease is left: one try, and the answer is its to judge. */
 export const heartbeatTimes: WireTimes = { connectMs: 1_000, requestMs: 2_000, attempts: 1 };
 

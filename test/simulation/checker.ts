@@ -1,5 +1,5 @@
 /** Watches a schedule from outside and judges it by the invariants of docs/design.md, each by its name. */
-import { operationIdOf } from "../../shared/keys.ts";
+import { operationIdOf, stepOperationIdOf } from "../../shared/keys.ts";
 import {
   isLiving,
   isTerminal,
@@ -28,10 +28,17 @@ export type Checker = {
 const asNode = (item: Item | undefined): NodeItem | undefined =>
   item?.kind === "node" && item.v === 1 ? nodeItemSchema.parse(item) : undefined;
 const asRun = (item: Item | undefined): RunItem | undefined =>
-  item?.kind === "run" ? runItemSchema.parse(item) : undefined;
+  item?.kind === "run" && item.v === 1 ? runItemSchema.parse(item) : undefined;
 
 /** What an owner may do, as opposed to what anyone may who finds the lease ended. */
 const ownersWrites: ReadonlySet<string> = new Set(["heartbeat", "retry", "put_back", "reconcile_later", "not_done"]);
+/** Tools whose effects are made by steps, each under an operation id of its own. */
+const stepsByTool: Readonly<Record<string, readonly string[]>> = {
+  steps: ["first", "left", "right"],
+  "step-once": ["before", "once"],
+  "step-then-fails": ["before"],
+  "step-looked-up": ["paid"],
+};
 const requeues: ReadonlySet<string> = new Set(["retry", "put_back", "reconcile_later", "not_done", "resolve_not_done"]);
 /** Classes of which an attempt without a recorded outcome is never dressed up as a failure. */
 const carefulTools: ReadonlySet<string> = new Set([
@@ -40,6 +47,8 @@ const carefulTools: ReadonlySet<string> = new Set([
   "looked-up",
   "looked-up-unsure",
   "never-found",
+  "large-once",
+  "large-looked-up",
 ]);
 
 export function checker(scenario: Scenario): Checker {
@@ -98,6 +107,12 @@ export function checker(scenario: Scenario): Checker {
       (name.startsWith("end_") && applied.by.kind === "worker" && node.effect !== "done")
     )
       excused += 1;
+    const isByOther =
+      held.get(applied.by.id)?.get(node.node_id) === undefined &&
+      old.status === "RUNNING" &&
+      applied.by.kind === "worker";
+    const isAlive = (old.lease_expires_at_ms ?? 0) + (engine?.limits.skewMs ?? 0) >= applied.by.clock.nowMs();
+    if (isByOther && !isClaim && isAlive) fail("I2", `taken from a living owner: ${at}`);
     const heldEpoch = held.get(applied.by.id)?.get(node.node_id);
     const isOwners =
       ownersWrites.has(name) || (name.startsWith("end_") && heldEpoch !== undefined && old.status === "RUNNING");
@@ -173,6 +188,18 @@ export function checker(scenario: Scenario): Checker {
       fail("I1", `a sink ended and the run does not hear of it: ${at}`);
   };
 
+  /** What is remembered once stays, and only the owner adds to it. */
+  const judgeJournal = (old: Item | undefined, journal: Item, name: string, applied: AppliedWrites): void => {
+    const nodeId = String(journal.sk).slice("JOURNAL#".length);
+    const epoch = held.get(applied.by.id)?.get(nodeId);
+    if (journal.epoch !== epoch)
+      fail("I2", `owner of epoch ${epoch} wrote a journal of epoch ${String(journal.epoch)} by ${name}`);
+    for (const [attribute, value] of Object.entries(old ?? {})) {
+      const isChanged = attribute.startsWith("step_") && journal[attribute] !== value;
+      if (isChanged) fail("I9", `a remembered step was written over by ${name}: ${attribute} of ${nodeId}`);
+    }
+  };
+
   const judgeRun = (old: RunItem | undefined, now: RunItem): void => {
     if (old !== undefined && !isLiving(old.status)) fail("I9", `run in ${old.status} was written to ${now.status}`);
     if (old?.status === "CANCELLING" && now.status === "RUNNING") fail("I9", "a cancelled run went back to RUNNING");
@@ -191,8 +218,9 @@ export function checker(scenario: Scenario): Checker {
 
   const applied = (one: AppliedWrites): void => {
     // A transaction is one instant: its nodes are all as they are afterwards before any is judged.
-    for (const { write, old } of one.writes) {
+    for (const { write, old, new: item } of one.writes) {
       if (old !== undefined && old.v !== 1) fail("v", `an item of an unknown version was written by ${write.name}`);
+      if (item.kind === "journal") judgeJournal(old, item, write.name, one);
       if (old?.kind === "command") fail("I9", `an answer was written over by ${write.name}`);
     }
     const before = one.writes.map(({ old }) => ({ node: asNode(old), run: asRun(old) }));
@@ -251,6 +279,7 @@ export function checker(scenario: Scenario): Checker {
       return;
     }
     judgeEffects(engine, run);
+    for (const text of engine.outside.ledger.misread) fail("values", `an output came back as ${text}`);
     if (claims - toolCalls > engine.tally.crashes + excused) {
       fail(
         "I6",
@@ -272,16 +301,28 @@ export function checker(scenario: Scenario): Checker {
     for (const node of nodes.values()) {
       const operationId = operationIdOf("simulation", of.run_id, of.generation, node.node_id);
       const mine = calls.filter((call) => call.nodeId === node.node_id);
-      if (mine.some((call) => call.operationId !== operationId))
+      const own = new Set([
+        operationId,
+        ...(stepsByTool[node.tool] ?? []).map((step) => stepOperationIdOf(operationId, step)),
+      ]);
+      if (mine.some((call) => !own.has(call.operationId)))
         fail("I5", `${node.node_id} was called under another operation id`);
       const made = effects.get(operationId) ?? 0;
       if (made > 1) fail("effect", `${node.node_id} had ${made} effects`);
+      if (node.effect === "none" && mine.some((call) => call.effect))
+        fail("I14", `${node.node_id} ended ${node.status} with effect none, and a step had one`);
       if (node.effect === "none" && made > 0)
         fail("I14", `${node.node_id} ended ${node.status} with effect none, and the ledger has one`);
       if (node.status === "SKIPPED" && mine.length > 0) fail("I15", `${node.node_id} was SKIPPED and called`);
       if (node.status === "SUCCEEDED" && node.effect !== "done")
         fail("I14", `${node.node_id} SUCCEEDED with effect ${node.effect}`);
-      if (node.effect === "done" && node.tool !== "read" && node.tool !== "fails" && made === 0)
+      if (
+        node.effect === "done" &&
+        node.tool !== "read" &&
+        node.tool !== "fails" &&
+        stepsByTool[node.tool] === undefined &&
+        made === 0
+      )
         fail("I14", `${node.node_id} claims an effect that the ledger does not have`);
       const isBlind = carefulTools.has(node.tool);
       if (isBlind && isTerminal(node.status) && node.effect === "unknown" && node.resolved_by === undefined) {
@@ -291,7 +332,9 @@ export function checker(scenario: Scenario): Checker {
         fail("I6", `${node.node_id} was tried more often than allowed`);
       judgeOrder(node, mine);
     }
-    if (effects.size > nodes.size) fail("effect", `${effects.size} effects of ${nodes.size} nodes`);
+    for (const [operationId, made] of effects) {
+      if (made > 1) fail("effect", `operation ${operationId} had ${made} effects`);
+    }
   };
 
   const judgeOrder = (node: NodeItem, calls: Engine["outside"]["ledger"]["calls"]): void => {
@@ -302,7 +345,7 @@ export function checker(scenario: Scenario): Checker {
         fail("I11", `${node.node_id} was called before ${parent.node_id} had ended`);
     }
     const tokens = calls.map((call) => call.fencingToken);
-    if (new Set(tokens).size !== tokens.length && node.tool !== "never-stops")
+    if (new Set(tokens).size !== tokens.length && node.tool !== "never-stops" && stepsByTool[node.tool] === undefined)
       fail("I3", `${node.node_id} was called twice under one fencing token`);
   };
 

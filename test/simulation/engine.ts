@@ -2,12 +2,13 @@
  * A whole deployment in one process and in virtual time: the very cores of the handlers over a table, a stream, queues
  * and a rule in memory. A schedule is a seed and a choice of faults, and replays exactly.
  */
+import { memoryBlobs } from "../../shared/adapters/memory-blobs.ts";
 import { memoryTable } from "../../shared/adapters/memory-table.ts";
 import { handleCommand } from "../../shared/command.ts";
 import { scanShardOf } from "../../shared/keys.ts";
 import type { Limits } from "../../shared/limits.ts";
 import { limitsWith } from "../../shared/limits.ts";
-import type { Log, Queue, Table, TransactAnswer, World, WriteAnswer } from "../../shared/ports.ts";
+import type { BlobAnswer, Blobs, Log, Queue, Table, TransactAnswer, World, WriteAnswer } from "../../shared/ports.ts";
 import { readEntry, relayEntry } from "../../shared/relay.ts";
 import { scanPass } from "../../shared/scan.ts";
 import { type ToolContext, toolTable } from "../../shared/tool.ts";
@@ -74,6 +75,8 @@ export type EngineOptions = {
   /** Tools that the worker does not have. */
   readonly undeployed?: readonly string[];
   readonly unreadableForMs?: number;
+  /** For so long after the start no object can be put or read. */
+  readonly bucketDownForMs?: number;
   /** A known mistake, put in on purpose to see whether the checker finds it. */
   readonly sabotage?: Sabotage;
 };
@@ -149,7 +152,7 @@ export function engine(options: EngineOptions): Engine {
 
   /** By another hand: neither the stream nor the witness hears of it. */
   const makeUnreadable = (writes: AppliedWrites["writes"], forMs: number): void => {
-    for (const { write } of writes.filter(({ write: { name } }) => name === "create_node")) {
+    for (const { write } of writes.filter(({ write: { name } }) => name === "create_node" || name === "start_run")) {
       const setVersion = (v: number): void => {
         void table.write({ op: "update", name: "by_another_hand", key: write.key, set: { v }, conditions: [] });
         applying = [];
@@ -233,6 +236,26 @@ export function engine(options: EngineOptions): Engine {
     };
   };
 
+  const objects = memoryBlobs();
+  const blobsOf = (process: Process): Blobs => {
+    const unknown = async () => ({ is: "unknown", why: "injected" }) as const;
+    const fails = async (): Promise<never> => {
+      throw new Error("the bucket did not answer");
+    };
+    const isDown = (): boolean => clock.nowMs() < startMs + (options.bucketDownForMs ?? 0);
+    const put = (key: string, text: string) => (isDown() ? unknown() : objects.put(key, text));
+    const get = (key: string) => (isDown() ? fails() : objects.get(key));
+    return {
+      put: (key, text) =>
+        process.call<BlobAnswer>("blob", "put", () => put(key, text), {
+          error: unknown,
+          busy: async () => ({ is: "busy", why: "injected" }),
+          lostReply: unknown,
+        }),
+      get: (key) => process.call("blob", "get", () => get(key), { error: fails, lostReply: fails }),
+    };
+  };
+
   const queueOf = (process: Process): Queue => {
     const failsSend = async (): Promise<never> => {
       throw new Error("the queue did not answer");
@@ -287,7 +310,10 @@ export function engine(options: EngineOptions): Engine {
     (message) => {
       const process = begin("commands", limits.plainFunctionTimeoutMs, () => undefined);
       const tools = toolTable(world.toolsFor(process), limits);
-      void handleCommand({ ...worldOf(process), limits, tools }, { messageId: message.id, body: message.body }).then(
+      void handleCommand(
+        { ...worldOf(process), limits, blobs: blobsOf(process), tools },
+        { messageId: message.id, body: message.body },
+      ).then(
         () => finish(process, () => commands.remove(message)),
         () => finish(process, () => undefined),
       );
@@ -306,6 +332,7 @@ export function engine(options: EngineOptions): Engine {
       const worker = {
         ...base,
         limits,
+        blobs: blobsOf(process),
         namespace,
         tools: toolTable(
           world.toolsFor(process).filter((tool) => options.undeployed?.includes(tool.name) !== true),

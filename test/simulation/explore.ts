@@ -18,10 +18,19 @@ export type Case = {
 
 export type Tried = { readonly name: string; readonly tried: Case; readonly verdict: Verdict };
 
-const allKinds: readonly FaultKind[] = ["crash_before", "crash_after", "error", "busy", "lost_reply", "delay", "pause"];
+const allKinds: readonly FaultKind[] = [
+  "crash_before",
+  "crash_after",
+  "error",
+  "busy",
+  "lost_reply",
+  "delay",
+  "pause",
+  "stall",
+];
 const crashes: readonly FaultKind[] = ["crash_before", "crash_after"];
 /** A pause outlives the lease and the take-over; a delay outlives only the other calls. */
-const faultOf = (kind: FaultKind): Fault => ({ kind, ms: kind === "pause" ? 45_000 : 4_000 });
+const faultOf = (kind: FaultKind): Fault => ({ kind, ms: kind === "pause" || kind === "stall" ? 45_000 : 4_000 });
 /** A fault moves the calls after it: a pair's second one may come later than any call of the undisturbed schedule. */
 const laterCalls = 25;
 

@@ -1,7 +1,7 @@
 /** What may go wrong at one call of a port, and who decides it. */
 import type { Seeded } from "./seeded.ts";
 
-export type Port = "get" | "query" | "dueRuns" | "write" | "transact" | "send" | "reject" | "hide" | "tool";
+export type Port = "get" | "query" | "dueRuns" | "write" | "transact" | "send" | "reject" | "hide" | "blob" | "tool";
 export type ProcessKind = "commands" | "relay" | "worker" | "scanner";
 
 export type FaultKind =
@@ -18,11 +18,22 @@ export type FaultKind =
   /** The answer comes late, and the call is applied in time. */
   | "delay"
   /** The process stands still and goes on later as though nothing had been. */
-  | "pause";
+  | "pause"
+  /** The process stands still before the call takes effect: what it was about to do happens when it wakes. */
+  | "stall";
 
-const writes: readonly FaultKind[] = ["crash_before", "crash_after", "error", "busy", "lost_reply", "delay", "pause"];
-const others: readonly FaultKind[] = ["crash_before", "crash_after", "error", "delay", "pause"];
-const sends: readonly FaultKind[] = ["crash_before", "crash_after", "error", "lost_reply", "delay", "pause"];
+const writes: readonly FaultKind[] = [
+  "crash_before",
+  "crash_after",
+  "error",
+  "busy",
+  "lost_reply",
+  "delay",
+  "pause",
+  "stall",
+];
+const others: readonly FaultKind[] = ["crash_before", "crash_after", "error", "delay", "pause", "stall"];
+const sends: readonly FaultKind[] = ["crash_before", "crash_after", "error", "lost_reply", "delay", "pause", "stall"];
 
 /** Which kinds make sense at a port. */
 export const kindsAt: { readonly [port in Port]: readonly FaultKind[] } = {
@@ -34,7 +45,8 @@ export const kindsAt: { readonly [port in Port]: readonly FaultKind[] } = {
   send: sends,
   reject: sends,
   hide: sends,
-  tool: ["crash_before", "crash_after", "error", "lost_reply", "delay", "pause"],
+  blob: writes,
+  tool: ["crash_before", "crash_after", "error", "lost_reply", "delay", "pause", "stall"],
 };
 
 export type Call = {

@@ -124,6 +124,35 @@ const byHand: readonly Mutant[] = [
     sabotage: { write: (write, _current, by) => (by === "scanner" ? { ...write, conditions: [] } : write) },
   },
   {
+    name: "take-over of a careful tool without waiting until its owner is surely dead",
+    sabotage: {
+      write: (write) => {
+        const sets = write.op === "update" && (write.name === "claim" || write.name === "claim_to_reconcile");
+        return sets ? { ...write, set: { ...write.set, owner_dead_at_ms: 0 } } : write;
+      },
+    },
+  },
+  {
+    name: "an unknown error taken for a certain one",
+    sabotage: {
+      write: (write) =>
+        write.op === "update" && write.name === "retry" && typeof write.set?.dispatch_id === "string"
+          ? {
+              ...write,
+              set: { ...write.set, certain_through_epoch: Number(write.set.dispatch_id.slice(2)) },
+              remove: [...(write.remove ?? []), "open_since_ms"],
+            }
+          : write,
+    },
+  },
+  {
+    name: "a former owner remembers steps: the journal's epoch is not raised",
+    sabotage: {
+      write: (write) =>
+        write.op === "update" && write.name === "remember_step" ? { ...write, conditions: [] } : write,
+    },
+  },
+  {
     name: "busy read as refused",
     sabotage: {
       writeAnswer: (answer) => (answer.is === "busy" ? { is: "refused", old: undefined } : answer),

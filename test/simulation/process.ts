@@ -98,6 +98,10 @@ export function startProcess(options: ProcessOptions): Process {
         standsStillUntilMs = clockwork.nowMs() + fault.ms;
         calls.reply(calls.apply, backMs);
         return;
+      case "stall":
+        standsStillUntilMs = clockwork.nowMs() + fault.ms;
+        at(standsStillUntilMs, () => calls.reply(calls.apply, backMs));
+        return;
       default:
         fault.kind satisfies never;
     }

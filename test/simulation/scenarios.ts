@@ -19,6 +19,8 @@ export type Scenario = {
   readonly undeployed?: readonly string[];
   /** For so long the nodes look as a later version of this software would write them. */
   readonly unreadableForMs?: number;
+  /** For so long large outputs cannot be kept. */
+  readonly bucketDownForMs?: number;
   /** What the person says who is asked about a node in doubt; without one nobody is. */
   readonly resolver?: "truth" | "failed";
   /** The start must be refused. */
@@ -57,6 +59,28 @@ export const scenarios: readonly Scenario[] = [
   { name: "slow", nodes: [node("a", "slow"), node("b", "act", "a")] },
   { name: "never-stops", nodes: [node("a", "never-stops"), node("b", "act", "a")] },
   { name: "bad-output", nodes: [node("a", "bad-output"), node("b", "act", "a")] },
+  {
+    name: "large-output",
+    nodes: [
+      node("a", "large"),
+      { node_id: "b", tool: "reads-large", depends_on: ["a"], input: { text: { $output: "a", pointer: "/text" } } },
+    ],
+  },
+  { name: "large-bad-output", nodes: [node("a", "large-wrong"), node("b", "act", "a")] },
+  { name: "bucket-down", nodes: [node("a", "large"), node("b", "act", "a")], bucketDownForMs: 4_000 },
+  {
+    name: "bucket-down-once",
+    nodes: [node("a", "large-once"), node("b", "act", "a")],
+    bucketDownForMs: 20_000,
+    resolver: "truth",
+  },
+  {
+    name: "bucket-down-looked-up",
+    nodes: [node("a", "large-looked-up"), node("b", "act", "a")],
+    bucketDownForMs: 320_000,
+    resolver: "truth",
+  },
+  { name: "bucket-down-bad-output", nodes: [node("a", "large-wrong"), node("b", "act", "a")], bucketDownForMs: 20_000 },
   { name: "once", nodes: [node("a", "once"), node("b", "act", "a")], resolver: "truth" },
   { name: "once-failed", nodes: [node("a", "once"), node("b", "act", "a")], resolver: "failed" },
   { name: "once-retries", nodes: [node("a", "once-retries")], resolver: "truth" },
@@ -78,6 +102,11 @@ export const scenarios: readonly Scenario[] = [
   { name: "looked-up-deadline", nodes: [node("a", "looked-up-unsure")], resolver: "truth", deadlineMs: 2_000 },
   { name: "never-found", nodes: [node("a", "never-found"), node("b", "act", "a")], resolver: "truth" },
   { name: "short-key", nodes: [node("a", "short-key")], resolver: "truth" },
+  { name: "steps", nodes: [node("a", "steps"), node("b", "act", "a")] },
+  { name: "step-once", nodes: [node("a", "step-once"), node("b", "act", "a")], resolver: "failed" },
+  { name: "step-then-fails", nodes: [node("a", "step-then-fails"), node("b", "act", "a")] },
+  { name: "step-looked-up", nodes: [node("a", "step-looked-up")], resolver: "failed" },
+  { name: "holds", nodes: [node("a", "holds"), node("b", "act", "a")] },
   { name: "refused-start", nodes: [node("a", "act", "b"), node("b", "act", "a")], refused: true },
   {
     name: "stray-messages",
@@ -105,6 +134,12 @@ export const scenarios: readonly Scenario[] = [
     nodes: [node("a", "act"), node("b", "read", "a"), node("c", "act", "b")],
     undeployed: ["read"],
     deadlineMs: 130_000,
+  },
+  {
+    name: "unreadable-cancelled",
+    nodes: [node("a", "act"), node("b", "act", "a")],
+    unreadableForMs: 20_000,
+    commands: cancelAfter(1_000),
   },
   { name: "unreadable", nodes: [node("a", "act"), node("b", "act", "a")], unreadableForMs: 20_000 },
   {

@@ -53,6 +53,7 @@ export async function runSchedule({
     ...(sabotage === undefined ? {} : { sabotage }),
     ...(scenario.undeployed === undefined ? {} : { undeployed: scenario.undeployed }),
     ...(scenario.unreadableForMs === undefined ? {} : { unreadableForMs: scenario.unreadableForMs }),
+    ...(scenario.bucketDownForMs === undefined ? {} : { bucketDownForMs: scenario.bucketDownForMs }),
     witness: {
       ...check.witness,
       applied: (applied) => {

@@ -25,7 +25,15 @@ export type LedgerCall = {
   readonly late: boolean;
 };
 
-export type Ledger = { readonly calls: LedgerCall[]; readonly effects: Map<string, number> };
+export type Ledger = {
+  readonly calls: LedgerCall[];
+  readonly effects: Map<string, number>;
+  /** Nodes whose input was not what another had given out. */
+  readonly misread: string[];
+};
+
+/** Above what the table takes. */
+const largeText = "0123456789abcdef".repeat(1_100);
 
 export type Outside = {
   readonly ledger: Ledger;
@@ -41,7 +49,7 @@ export type OutsideOptions = {
 };
 
 export function outside({ nowMs, epochOf, context: alter = (context) => context }: OutsideOptions): Outside {
-  const ledger: Ledger = { calls: [], effects: new Map() };
+  const ledger: Ledger = { calls: [], effects: new Map(), misread: [] };
 
   /** `keyed`: the provider knows the operation again. `blind`: each call is one more effect. */
   const act = (process: Process, context: ToolContext, how: "keyed" | "blind" | "none"): Promise<boolean> => {
@@ -106,6 +114,20 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
       execute: async (_input, context) => (await execute(alter(context))) as Record<string, never>,
     });
 
+  const acted = async (
+    process: Process,
+    context: ToolContext,
+    operationId: string,
+    how: "keyed" | "blind" = "keyed",
+  ): Promise<string> => {
+    await act(process, { ...context, operationId }, how);
+    return operationId;
+  };
+
+  /** Whether the ledger knows the operation. */
+  const lookedUp = async (process: Process, context: ToolContext, operationId: string): Promise<boolean> =>
+    (await lookUp(process, { ...context, operationId })).is === "done";
+
   /** A tool of any class; `defineTool` has checked it. */
   const checked = (any: AnyTool): AnyTool => defineTool(any as Tool) as AnyTool;
 
@@ -153,6 +175,47 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
         return new Promise(() => undefined);
       },
       { timeoutMs: 20_000, retry: { attempts: 2 } },
+    ),
+    tool("steps", "idempotent", async (context) => {
+      const first = await context.step("first", (step) => acted(process, context, step.operationId));
+      const [left, right] = await Promise.all([
+        context.step("left", (step) => acted(process, context, step.operationId)),
+        context.step("right", (step) => acted(process, context, step.operationId), { effect: "idempotent" }),
+      ]);
+      return { first, left, right };
+    }),
+    tool("step-once", "idempotent", async (context) => {
+      await context.step("before", (step) => acted(process, context, step.operationId));
+      const once = await context.step("once", (step) => acted(process, context, step.operationId, "blind"), {
+        effect: "at_most_once",
+      });
+      if (context.attempt < 2) throw new RetryableError("once more, with both steps remembered");
+      return { once };
+    }),
+    tool("step-then-fails", "idempotent", async (context) => {
+      await context.step("before", (step) => acted(process, context, step.operationId));
+      if (context.attempt < 2) throw new RetryableError("once more, with the step remembered");
+      throw new NonRetryableError("and then not at all");
+    }),
+    tool("step-looked-up", "idempotent", async (context) => {
+      const found = await context.step("paid", (step) => acted(process, context, step.operationId, "blind"), {
+        effect: "reconcilable",
+        reconcile: async (step) => {
+          const isDone = await lookedUp(process, context, step.operationId);
+          return isDone ? { is: "done", output: step.operationId } : { is: "not_done" };
+        },
+      });
+      return { found };
+    }),
+    tool(
+      "holds",
+      "idempotent",
+      async (context) => {
+        await process.clock.sleep(100_000, context.signal);
+        await act(process, context, "keyed");
+        return { acted: context.nodeId };
+      },
+      { lease: "invocation" },
     ),
     tool("once", "at_most_once", async (context) => {
       await act(process, context, "blind");
@@ -207,6 +270,46 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
       },
       { keyLifetimeMs: 310_000, retry: { attempts: 5, backoffBaseMs: 20_000, backoffMaxMs: 20_000 } },
     ),
+    tool("large", "idempotent", async (context) => {
+      await act(process, context, "keyed");
+      return { text: largeText };
+    }),
+    tool("large-once", "at_most_once", async (context) => {
+      await act(process, context, "blind");
+      return { text: largeText };
+    }),
+    tool(
+      "large-looked-up",
+      "reconcilable",
+      async (context) => {
+        await act(process, context, "blind");
+        return { text: largeText };
+      },
+      {
+        reconcile: async (_input, context) => {
+          const found = await lookUp(process, alter(context));
+          return found.is === "done" ? { is: "done", output: { text: largeText } } : found;
+        },
+      },
+    ),
+    tool(
+      "large-wrong",
+      "idempotent",
+      async (context) => {
+        await act(process, context, "keyed");
+        return { text: largeText, when: 5 };
+      },
+      { output: z.object({ when: z.string() }) },
+    ),
+    {
+      ...tool("reads-large", "idempotent", async (context) => {
+        await act(process, context, "keyed");
+        return { acted: context.nodeId };
+      }),
+      input: z.object({
+        text: z.string().refine((text) => text === largeText || void ledger.misread.push(text.slice(0, 80))),
+      }),
+    },
     tool("bad-output", "idempotent", async (context) => {
       await act(process, context, "keyed");
       return { when: undefined };

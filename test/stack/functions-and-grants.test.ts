@@ -55,6 +55,12 @@ describe("the functions", () => {
     ]);
   });
 
+  it("know the bucket where they keep or read outputs", () => {
+    const buckets = functionIds.map((id) => environmentOf(id).LEASEHOLD_VALUES_BUCKET);
+    const bucket = { Ref: ids.valuesBucket };
+    expect(buckets).toEqual([bucket, undefined, bucket, undefined]);
+  });
+
   it("hold no concurrency back from the rest of the account", () => {
     for (const id of functionIds)
       expect(resource(synth(), id).Properties).not.toHaveProperty("ReservedConcurrentExecutions");
@@ -116,16 +122,18 @@ const consume = (queue: string) =>
     "sqs:ReceiveMessage",
   );
 const send = (queue: string) => on(arn(queue), "sqs:SendMessage");
+const allObjects = { "Fn::Join": ["", [arn(ids.valuesBucket), "/*"]] };
 const logs = (name: string) => {
   const group = Object.keys(resourcesOf(synth())).find((id) => id.startsWith(`Leasehold${name}Logs`));
   return on(arn(group ?? ""), "logs:CreateLogStream", "logs:PutLogEvents");
 };
 
 describe("what a function may do", () => {
-  it("commands: write runs, keep what was refused, and nothing else", () => {
+  it("commands: write runs, keep the output of a resolved node and what was refused, and nothing else", () => {
     expect(allowed("CommandsHandler")).toEqual(
       [
         ...items("GetItem", "PutItem", "UpdateItem"),
+        ...on(allObjects, "s3:PutObject"),
         ...consume(ids.commandsQueue),
         ...send(ids.rejectedQueue),
         ...logs("CommandsHandler"),
@@ -153,10 +161,11 @@ describe("what a function may do", () => {
     );
   });
 
-  it("worker: claim and commit, hold or give up its message, keep what was refused, and nothing else", () => {
+  it("worker: claim and commit, keep and read outputs, hold or give up its message, keep what was refused, and nothing else", () => {
     expect(allowed("Worker")).toEqual(
       [
         ...items("GetItem", "PutItem", "UpdateItem"),
+        ...on(allObjects, "s3:GetObject", "s3:PutObject"),
         ...consume(ids.dispatchQueue),
         ...send(ids.rejectedQueue),
         ...logs("Worker"),
@@ -176,9 +185,10 @@ describe("what a function may do", () => {
     );
   });
 
-  it("never reaches every resource, and no role carries a managed policy", () => {
+  it("reaches every object of the one bucket and else names each resource, and no role carries a managed policy", () => {
     for (const name of ["CommandsHandler", "Relay", "Worker", "Scanner"])
-      for (const grant of allowed(name)) expect(grant).not.toContain("*");
+      for (const grant of allowed(name))
+        if (!grant.endsWith(` on ${JSON.stringify(allObjects)}`)) expect(grant).not.toContain("*");
     for (const { Type, Properties } of Object.values(resourcesOf(synth())))
       if (Type === "AWS::IAM::Role") expect(Properties).not.toHaveProperty("ManagedPolicyArns");
   });

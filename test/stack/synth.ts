@@ -44,6 +44,7 @@ export function resource(template: Template, logicalId: string): Resource {
 /** Logical ids that runs and messages hang on: with another id, CloudFormation makes another resource. */
 export const ids = {
   table: "LeaseholdStateTable61659707",
+  valuesBucket: "LeaseholdValuesBucket4296022D",
   commandsQueue: "LeaseholdCommandsQueue10F0C4C4",
   commandsDeadLetters: "LeaseholdCommandsDeadLetters3958FA97",
   dispatchQueue: "LeaseholdDispatchQueueE881BD8A",

@@ -107,6 +107,7 @@ describe("the queues", () => {
     const limits = {
       functionTimeoutMs: 20_000,
       attemptLimitMs: 10_000,
+      reconcileTimeoutMs: 10_000,
       plainFunctionTimeoutMs: 40_000,
       queueVisibilityMs: 40_000,
     };

@@ -69,7 +69,7 @@ describe("the rule", () => {
 });
 
 describe("an update of a deployed stack", () => {
-  it("finds table, queues, mappings and functions under the ids that they had", () => {
+  it("finds table, bucket, queues, mappings and functions under the ids that they had", () => {
     expect(Object.keys(resourcesOf(synth()))).toEqual(expect.arrayContaining(Object.values(ids)));
   });
 
@@ -95,6 +95,7 @@ describe("an update of a deployed stack", () => {
       "ScannerFunctionName",
       "StreamMappingId",
       "TableName",
+      "ValuesBucketName",
       "WorkerFunctionName",
     ]);
   });

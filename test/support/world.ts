@@ -1,5 +1,6 @@
 /** A small world in memory for unit tests: a table that can be struck, a queue that remembers, a clock moved by hand. */
 import { z } from "zod";
+import { type MemoryBlobs, memoryBlobs } from "../../shared/adapters/memory-blobs.ts";
 import { type MemoryTable, memoryTable } from "../../shared/adapters/memory-table.ts";
 import { nodeKey, runKey } from "../../shared/keys.ts";
 import { type Limits, limitsWith } from "../../shared/limits.ts";
@@ -167,6 +168,7 @@ export type LogLine = { readonly level: string; readonly message: string; readon
 export type TestWorld = World & {
   readonly table: StruckTable;
   readonly memory: MemoryTable;
+  readonly blobs: MemoryBlobs;
   readonly queue: FakeQueue;
   readonly clock: ManualClock;
   readonly lines: LogLine[];
@@ -188,6 +190,7 @@ export function testWorld(...items: readonly (Item & Key)[]): TestWorld {
   const world: TestWorld = {
     table: struckTable(memory),
     memory,
+    blobs: memoryBlobs(),
     queue: fakeQueue(),
     clock: manualClock(),
     chance: {

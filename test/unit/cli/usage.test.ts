@@ -6,7 +6,11 @@ import { acceptsAll, deploymentOf } from "../client/deployment.ts";
 import { graphPath, jsonLines, run, runWith } from "./program.ts";
 
 test.each<[string, string[], string]>([
-  ["an unknown command", ["sumbit"], 'command must be one of submit, status, watch, cancel, got "sumbit"'],
+  [
+    "an unknown command",
+    ["sumbit"],
+    'command must be one of submit, status, watch, cancel, doubts, resolve, got "sumbit"',
+  ],
   ["no file", ["submit"], "FILE must be given, got nothing"],
   ["an empty file name", ["submit", ""], 'FILE must be given, got ""'],
   ["two files", ["submit", "a", "b"], 'FILE must be the only argument besides options, got "b" after it'],

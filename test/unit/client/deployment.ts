@@ -2,8 +2,15 @@
 import { type Client, clientOver } from "../../../client/client.ts";
 import { memoryTable } from "../../../shared/adapters/memory-table.ts";
 import { commandKey, dependentsKey, nodeKey, runKey } from "../../../shared/keys.ts";
-import { type Command, type NodeStatus, type Refusal, startRunSchema } from "../../../shared/model.ts";
+import {
+  type Command,
+  type NodeStatus,
+  type Refusal,
+  resolveNodeSchema,
+  startRunSchema,
+} from "../../../shared/model.ts";
 import type { Clock, Table } from "../../../shared/ports.ts";
+import { resolveHash } from "../../../shared/resolve.ts";
 import { startHash } from "../../../shared/start.ts";
 import type { Item, Key } from "../../../shared/write.ts";
 
@@ -51,7 +58,7 @@ export function deploymentOf(options: Options = {}): Deployment {
   let ids = 0;
   const never = () => new Promise<never>(() => {});
   const client = clientOver({
-    table: options.silent ? { get: never, query: never } : table,
+    table: options.silent ? { get: never, query: never, dueRuns: never } : table,
     send: async (body) => {
       await options.send?.(body);
       sent.push(body);
@@ -107,7 +114,9 @@ export const answerItem = (
 
 const hashOfCommand = (command: unknown): string => {
   const start = startRunSchema.safeParse(command);
-  return start.success ? startHash(start.data) : "hash";
+  if (start.success) return startHash(start.data);
+  const resolution = resolveNodeSchema.safeParse(command);
+  return resolution.success ? resolveHash(resolution.data) : "hash";
 };
 
 export const runItem = (more: Item = {}): Item & Key => ({

@@ -130,7 +130,7 @@ describe("a start", () => {
   test("that meets a table busy for too long comes again", async () => {
     const { world, send } = setup();
     world.table.strike("start_run", ...Array.from({ length: 200 }, () => "busy" as const));
-    await expect(send(startOf())).rejects.toThrow("no answer from the table");
+    await expect(send(startOf())).rejects.toThrow("no answer within");
   });
 
   test("of two at the same instant makes one run, and both are accepted", async () => {

@@ -17,7 +17,7 @@ describe("what JSON would lose or change is named with its place", () => {
   test.each<[string, unknown, string, string]>([
     ["undefined", undefined, "", "undefined"],
     ["an undefined member", { a: undefined }, "/a", "undefined"],
-    ["a hole in a list", Object.assign([1], { 2: 2 }), "/1", "undefined"],
+    ["a hole in a list", Object.assign([1], { 2: 2 }), "/1", "hole"],
     ["a function", { a: () => 1 }, "/a", "function"],
     ["a symbol", [Symbol("s")], "/0", "symbol"],
     ["a bigint", { a: { b: 1n } }, "/a/b", "bigint"],

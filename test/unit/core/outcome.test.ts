@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { NodeItem } from "../../../shared/model.ts";
 import { nextStep, type Outcome, type Situation } from "../../../shared/outcome.ts";
-import { runningWith, startMs, testLimits } from "../../support/world.ts";
+import { runningWith, startMs, testLimits, toolWith } from "../../support/world.ts";
 
 const error = { name: "E", message: "m" };
 const outcomes = {
@@ -24,8 +24,9 @@ const afterOpen = runningWith({ epoch: 2, attempts_used: 2, certain_through_epoc
 const situation = (part: Partial<Situation> = {}): Situation => ({
   node: first,
   runCancelled: false,
+  partDone: false,
   nowMs: startMs,
-  policy: undefined,
+  tool: toolWith(),
   limits: testLimits(),
   fraction: 0.5,
   ...part,
@@ -101,6 +102,7 @@ test("a tool that was not called gives its attempt back, certain only if nothing
   for (const node of [first, afterCertain, afterOpen]) {
     expect(nextStep(outcomes.not_started, situation({ node }))).toEqual({
       is: "again",
+      name: "put_back",
       notBeforeMs: startMs + 7,
       certain: node !== afterOpen,
       counts: false,
@@ -154,7 +156,7 @@ describe("an outcome after which the node may be tried again", () => {
     expect(notBefore({})).toBe(startMs + 500);
     expect(notBefore({ fraction: 0 })).toBe(startMs);
     expect(notBefore({ node: { ...first, attempts_used: 3 } })).toBe(startMs + 2_000);
-    expect(notBefore({ policy: { backoffBaseMs: 100 } })).toBe(startMs + 50);
+    expect(notBefore({ tool: toolWith({ retry: { backoffBaseMs: 100 } }) })).toBe(startMs + 50);
   });
 
   test("the delay that a RetryableError asks for stands before the back-off, and is not jittered", () => {
@@ -162,4 +164,130 @@ describe("an outcome after which the node may be tried again", () => {
     expect(nextStep(asked, situation())).toMatchObject({ notBeforeMs: startMs + 90_001 });
     expect(nextStep({ ...asked, retryAfterMs: 0 }, situation())).toMatchObject({ notBeforeMs: startMs });
   });
+});
+
+/** Claimed to look an open attempt up, for the first time. */
+const lookingUp = runningWith({ epoch: 2, certain_through_epoch: 0, reconciles_used: 1 });
+const reconcilable = toolWith({ effect: "reconcilable", reconcile: async () => ({ is: "unknown" }) });
+const once = toolWith({ effect: "at_most_once" });
+const nothingFound = { is: "found_nothing", error } as const;
+/** None of these may end a careful node whose attempt is open. */
+const hopeless: readonly Partial<Situation>[] = [
+  {},
+  { runCancelled: true },
+  { nowMs: first.deadline_at_ms + 1 },
+  { runCancelled: true, nowMs: first.deadline_at_ms + 1 },
+];
+
+describe("an unknown outcome, by class (design section 6)", () => {
+  test.each(["read_only", "idempotent"] as const)("%s is tried again, and stays open", (effect) => {
+    expect(nextStep(outcomes.unknown, situation({ tool: toolWith({ effect }) }))).toEqual({
+      is: "again",
+      name: "retry",
+      notBeforeMs: startMs + 500,
+      certain: false,
+      counts: true,
+      error,
+    });
+  });
+
+  test("at_most_once is in doubt, whatever deadline, cancel and attempts say", () => {
+    for (const part of hopeless) {
+      for (const node of [first, { ...first, attempts_used: 5 }]) {
+        expect(nextStep(outcomes.unknown, situation({ ...part, node, tool: once }))).toEqual({
+          is: "doubt",
+          why: "the tool failed and did not say that nothing happened",
+          error,
+        });
+      }
+    }
+  });
+
+  test("reconcilable comes back to be looked up, and not before this invocation is surely over", () => {
+    for (const part of hopeless) {
+      for (const node of [first, { ...first, attempts_used: 5 }]) {
+        const now = part.nowMs ?? startMs;
+        const step = nextStep(outcomes.unknown, situation({ ...part, node, tool: reconcilable, fraction: 0 }));
+        expect(step).toEqual({
+          is: "again",
+          name: "retry",
+          notBeforeMs: Math.max(now, startMs + 302_000),
+          certain: false,
+          counts: true,
+          error,
+        });
+      }
+    }
+    const slow = { ...reconcilable, retry: { backoffBaseMs: 900_000, backoffMaxMs: 900_000 } };
+    expect(nextStep(outcomes.unknown, situation({ tool: slow }))).toMatchObject({ notBeforeMs: startMs + 450_000 });
+  });
+
+  test.each([reconcilable, once])("a careful tool's certain error says that nothing happened: %#", (tool) => {
+    expect(nextStep(outcomes.retryable, situation({ tool }))).toMatchObject({ is: "again", certain: true });
+    expect(nextStep(outcomes.permanent, situation({ tool }))).toMatchObject({
+      is: "end",
+      status: "FAILED",
+      effect: "none",
+      certain: true,
+    });
+  });
+});
+
+describe("what reconcile found out", () => {
+  test("not done: READY again at once and certain, and the claim says whether it may run", () => {
+    for (const part of hopeless) {
+      for (const node of [lookingUp, { ...lookingUp, attempts_used: 5 }]) {
+        expect(nextStep({ is: "found_not_done" }, situation({ ...part, node, tool: reconcilable }))).toEqual({
+          is: "again",
+          name: "not_done",
+          notBeforeMs: part.nowMs ?? startMs,
+          certain: true,
+          counts: true,
+        });
+      }
+    }
+  });
+
+  test("nothing: asked again after a back-off of its own, and still open, while its budget lasts", () => {
+    const tool = { ...reconcilable, reconcileRetry: { attempts: 3, backoffBaseMs: 100, backoffMaxMs: 300 } };
+    const stepAfter = (used: number, part: Partial<Situation> = {}) =>
+      nextStep(nothingFound, situation({ ...part, tool, node: { ...lookingUp, reconciles_used: used } }));
+    for (const part of hopeless) {
+      expect(stepAfter(1, part)).toEqual({
+        is: "again",
+        name: "reconcile_later",
+        notBeforeMs: (part.nowMs ?? startMs) + 50,
+        certain: false,
+        counts: true,
+        error,
+      });
+    }
+    expect(stepAfter(2)).toMatchObject({ is: "again", notBeforeMs: startMs + 100 });
+    for (const used of [3, 4]) {
+      expect(stepAfter(used)).toEqual({ is: "doubt", why: `reconcile could not tell in ${used} calls`, error });
+    }
+  });
+
+  test("nothing: without a policy of its own the limits are its budget", () => {
+    const stepAfter = (used: number) =>
+      nextStep(nothingFound, situation({ tool: reconcilable, node: { ...lookingUp, reconciles_used: used } }));
+    expect([stepAfter(9).is, stepAfter(10).is]).toEqual(["again", "doubt"]);
+  });
+
+  test("done: the end, which settles every attempt before", () => {
+    expect(nextStep(outcomes.succeeded, situation({ node: lookingUp, tool: reconcilable }))).toMatchObject({
+      status: "SUCCEEDED",
+      effect: "done",
+      certain: true,
+    });
+  });
+});
+
+test("a repeat that comes too late for its key is in doubt, whatever deadline and attempts say", () => {
+  for (const part of hopeless) {
+    expect(nextStep({ is: "too_late", why: "w" }, situation({ ...part, node: afterOpen }))).toEqual({
+      is: "doubt",
+      why: "w",
+    });
+  }
 });

@@ -51,13 +51,11 @@ describe("a result", () => {
     const output = JSON.stringify("x".repeat(2_000));
     const error = { name: "E", message: "y".repeat(1_000) };
     for (const write of recordResult(node, output, error).before) await world.table.write(write);
-    expect(await outputTextOf(world.table, { ...node, output_epoch: 1 })).toBe(output);
+    expect(await outputTextOf(world, { ...node, output_epoch: 1 })).toBe(output);
     expect(await errorTextOf(world.table, { ...node, error_epoch: 1 })).toBe(JSON.stringify(error));
-    expect(await outputTextOf(world.table, { ...node, output: "5" })).toBe("5");
-    await expect(outputTextOf(world.table, { ...node, output_epoch: 1, generation: "h" })).rejects.toThrow(
-      "another run",
-    );
-    await expect(outputTextOf(world.table, { ...node, output_epoch: 2 })).rejects.toThrow("missing");
+    expect(await outputTextOf(world, { ...node, output: "5" })).toBe("5");
+    await expect(outputTextOf(world, { ...node, output_epoch: 1, generation: "h" })).rejects.toThrow("another run");
+    await expect(outputTextOf(world, { ...node, output_epoch: 2 })).rejects.toThrow("missing");
   });
 });
 
@@ -130,7 +128,8 @@ async function largestOnItsWay(life: {
         leaseMs: 30_000,
         skewMs: 2_000,
         remainingMs: 300_000,
-        tools: ["work"],
+        carefree: ["work"],
+        careful: [],
       }),
     );
     const node = await look();
@@ -146,7 +145,7 @@ async function largestOnItsWay(life: {
           dependents: [],
           nowMs: startMs,
         })
-      : requeue(node, { notBeforeMs: startMs, certain: index % 2 === 0, counts: true, record }, startMs);
+      : requeue(node, { name: "retry", notBeforeMs: startMs, certain: index % 2 === 0, counts: true, record }, startMs);
     expect(await world.table.transact(step)).toEqual({ is: "applied" });
     await look();
     dispatchId = dispatchIdAt(node.epoch);

@@ -44,7 +44,7 @@ test("no try is made that would end beyond the budget, and the error is known by
   world.fraction = 0;
   await expect(run(39)).rejects.toMatchObject({
     code: UNSETTLED,
-    message: "no answer from the table within 39 ms: conflict",
+    message: "no answer within 39 ms: conflict",
   });
   expect(askedAtMs).toEqual([0, 13, 38]);
   const none = setup(unknown);

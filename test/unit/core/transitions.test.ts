@@ -5,14 +5,17 @@ import {
   advance,
   advanceRun,
   claim,
+  claimToReconcile,
   dispatchIdAt,
   type EndNode,
   endNode,
   endRun,
+  enterDoubt,
   hasEarlierOpenAttempt,
   hasOpenAttempt,
   heartbeat,
   type Inline,
+  inDoubtAt,
   keyText,
   makeReady,
   moveScan,
@@ -21,8 +24,10 @@ import {
   putBeside,
   requestCancel,
   requeue,
+  resolveNotDone,
   runResult,
   skip,
+  wakeRun,
 } from "../../../shared/transitions.ts";
 import type { Condition, Item, Write } from "../../../shared/write.ts";
 import { itemOf, nodeWith, pendingWith, runningWith, runWith, startMs, testWorld } from "../../support/world.ts";
@@ -37,7 +42,8 @@ const request = (part: Partial<Parameters<typeof claim>[0]> = {}) => ({
   leaseMs: 30_000,
   skewMs: 2_000,
   remainingMs: 300_000.9,
-  tools: ["other", "work"],
+  carefree: ["other", "work"],
+  careful: ["careful"],
   ...part,
 });
 
@@ -100,8 +106,162 @@ describe("a claim", () => {
     expect(allows(claim(request()).conditions, node)).toBe(taken);
   });
 
+  const careful = nodeWith({ tool: "careful" });
+  const overLease = { tool: "careful", lease_expires_at_ms: startMs - 90_000, owner_dead_at_ms: startMs - 80_000 };
+  test.each<[string, NodeItem, boolean]>([
+    ["READY and never claimed", careful, true],
+    ["READY after certain attempts", { ...careful, epoch: 3, certain_through_epoch: 3, attempts_used: 3 }, true],
+    ["READY over an open attempt", { ...careful, epoch: 1, open_since_ms: startMs - 9 }, false],
+    ["RUNNING, its owner long dead", runningWith(overLease), false],
+    ["READY over an open attempt, but not careful", nodeWith({ epoch: 1, open_since_ms: startMs - 9 }), true],
+  ])("of a careful tool's node, %s: never over an attempt that may have had its effect", (_name, node, taken) => {
+    expect(allows(claim(request()).conditions, node)).toBe(taken);
+  });
+
+  test("by a deployment of careful tools alone, of careless ones alone, or of none, takes its own only", () => {
+    const taken = (part: Partial<Parameters<typeof claim>[0]>) =>
+      [ready, careful].map((node) => allows(claim(request(part)).conditions, node));
+    expect(taken({ carefree: [] })).toEqual([false, true]);
+    expect(taken({ careful: [] })).toEqual([true, false]);
+    expect(taken({ carefree: [], careful: [] })).toEqual([false, false]);
+  });
+
   test("of an item that another version wrote is refused", () => {
     expect(holdAll(claim(request()).conditions, { ...itemOf(ready), v: 2 })).toBe(false);
+  });
+});
+
+describe("a claim to reconcile", () => {
+  const asFound: readonly Condition[] = [
+    { attr: "status", is: "equal", value: "RUNNING" },
+    { attr: "epoch", is: "equal", value: 1 },
+    { attr: "lease_expires_at_ms", is: "equal", value: startMs + 30_000 },
+  ];
+  const found = runningWith({ attempts_used: 5, deadline_at_ms: startMs, reconciles_used: 2 });
+
+  test("raises the epoch, counts a reconcile and no attempt, and keeps the oldest open attempt's time", async () => {
+    const { table, node } = testWorld(itemOf(found));
+    const write = claimToReconcile(found, request({ nowMs: startMs + 400_000 }), asFound);
+    expect(await table.write(write)).toMatchObject({ is: "applied" });
+    expect(await node("a")).toMatchObject({
+      status: "RUNNING",
+      epoch: 2,
+      attempts_used: 5,
+      reconciles_used: 3,
+      certain_through_epoch: 0,
+      open_since_ms: startMs,
+      claim_id: "c-new",
+      message_id: "m-new",
+      lease_expires_at_ms: startMs + 430_000,
+      owner_dead_at_ms: startMs + 702_000,
+      dispatch_id: "d-0",
+    });
+    // The SDK repeats a call whose answer was lost; a repeat must not count twice.
+    expect(await table.write(write)).toMatchObject({ is: "refused" });
+  });
+
+  test("is the first one where none was counted before", async () => {
+    const { table, node } = testWorld(itemOf(runningWith()));
+    await table.write(claimToReconcile(runningWith(), request(), asFound));
+    expect((await node("a")).reconciles_used).toBe(1);
+  });
+
+  test("is refused when the node is not as it was found, or another version wrote it", () => {
+    const { conditions } = claimToReconcile(found, request(), asFound);
+    expect(allows(conditions, found)).toBe(true);
+    expect(allows(conditions, { ...found, epoch: 2 })).toBe(false);
+    expect(allows(conditions, { ...found, status: "SUCCEEDED" })).toBe(false);
+    expect(allows(conditions, { ...found, lease_expires_at_ms: startMs + 40_000 })).toBe(false);
+    expect(holdAll(conditions, { ...itemOf(found), v: 2 })).toBe(false);
+  });
+});
+
+describe("a doubt", () => {
+  const node = runningWith({ epoch: 2, attempts_used: 2, reconciles_used: 1, not_before_ms: 1, ready_at_ms: 2 });
+  const enter = () => enterDoubt(node, ownedAt(2), "who knows", noRecord, startMs + 9);
+
+  test("keeps when, why and of which attempt, leaves what is open open, and has no lease", async () => {
+    const world = testWorld(itemOf(node), itemOf(runWith()));
+    expect(await world.table.transact(enter())).toEqual({ is: "applied" });
+    const found = await world.node("a");
+    expect(found).toMatchObject({ status: "IN_DOUBT", epoch: 2, certain_through_epoch: 0, open_since_ms: startMs });
+    expect(JSON.parse(found.doubt ?? "")).toEqual({ atMs: startMs + 9, why: "who knows", attempt: 2, reconciles: 1 });
+    for (const gone of ["lease_expires_at_ms", "owner_dead_at_ms", "message_id", "not_before_ms", "ready_at_ms"])
+      expect(found).not.toHaveProperty(gone);
+    expect(found).not.toHaveProperty("effect");
+    expect(found).not.toHaveProperty("ended_at_ms");
+  });
+
+  test("takes the time to live from the node and from its run, in one transaction, and frees nobody", async () => {
+    const world = testWorld(itemOf(node), itemOf(runWith()));
+    await world.table.transact(enter());
+    expect(await world.node("a")).not.toHaveProperty("expires_at");
+    const run = await world.run();
+    expect(run).not.toHaveProperty("expires_at");
+    expect(run).toMatchObject({ status: "RUNNING", waiting_on: new Set([0]), scan_shard: 0 });
+    expect(names(enter())).toEqual(["enter_doubt", "keep_run"]);
+  });
+
+  test("is entered on the conditions that it was given, and holds only a living run of its generation", () => {
+    const [own, run] = enter().map((write) => write.conditions);
+    expect(allows(own ?? [], node)).toBe(true);
+    expect(allows(own ?? [], { ...node, epoch: 3 })).toBe(false);
+    expect(allows(run ?? [], runWith())).toBe(true);
+    expect(allows(run ?? [], runWith({ status: "CANCELLING" }))).toBe(true);
+    expect(allows(run ?? [], runWith({ generation: "h" }))).toBe(false);
+    expect(allows(run ?? [], runWith({ scan_shard: undefined }))).toBe(false);
+  });
+
+  const doubted = nodeWith({
+    status: "IN_DOUBT",
+    epoch: 4,
+    attempts_used: 5,
+    open_since_ms: startMs,
+    reconciles_used: 3,
+    doubt: "{}",
+    expires_at: undefined,
+  });
+
+  test("resolved as not done is a new dispatch at the next epoch, certain through it, with a fresh budget", async () => {
+    const world = testWorld(itemOf(doubted));
+    const writes = resolveNotDone(doubted, { resolved_by: "cmd", expires_at: 77 }, startMs + 5);
+    expect(await world.table.transact(writes)).toEqual({ is: "applied" });
+    const found = await world.node("a");
+    expect(found).toMatchObject({
+      status: "READY",
+      epoch: 5,
+      certain_through_epoch: 5,
+      dispatch_id: "d-5",
+      attempts_used: 0,
+      not_before_ms: 0,
+      ready_at_ms: startMs + 5,
+      resolved_by: "cmd",
+      expires_at: 77,
+    });
+    for (const gone of ["open_since_ms", "reconciles_used", "doubt"]) expect(found).not.toHaveProperty(gone);
+    expect(entryOf(writes)).toMatchObject({ messages: '[["a","d-5",0]]', advances: "[]", advance_run: false });
+    expect(await world.table.transact(writes)).toMatchObject({ is: "refused" });
+  });
+
+  test("can be resolved at its own epoch only, while it is in doubt", () => {
+    for (const conditions of [inDoubtAt(4), resolveNotDone(doubted, {}, startMs)[0]?.conditions ?? []]) {
+      expect(allows(conditions, doubted)).toBe(true);
+      expect(allows(conditions, { ...doubted, epoch: 5 })).toBe(false);
+      expect(allows(conditions, { ...doubted, status: "READY" })).toBe(false);
+      expect(allows(conditions, { ...doubted, status: "SUCCEEDED" })).toBe(false);
+    }
+  });
+
+  test("that was ends with its node: the mark is gone", async () => {
+    const world = testWorld(itemOf(doubted));
+    await world.table.transact(endNode(ending({ node: doubted, guard: inDoubtAt(4) })));
+    expect(await world.node("a")).not.toHaveProperty("doubt");
+  });
+
+  test("that was gives its run a time to live again when the run ends; another run keeps its own", () => {
+    const run = runWith({ waiting_on: undefined, expires_at: undefined, retention_ms: 86_400_000 });
+    expect(endRun(run, startMs + 1).set).toMatchObject({ expires_at: startMs / 1_000 + 86_401 });
+    expect(endRun(runWith({ waiting_on: undefined }), startMs).set).not.toHaveProperty("expires_at");
   });
 });
 
@@ -111,7 +271,8 @@ describe("a write after a claim proves that the node is still owned (I2)", () =>
     ["a heartbeat", heartbeat(node, 1).conditions],
     [
       "a retry",
-      requeue(node, { notBeforeMs: 0, certain: true, record: noRecord, counts: true }, startMs)[0]?.conditions ?? [],
+      requeue(node, { name: "retry", notBeforeMs: 0, certain: true, record: noRecord, counts: true }, startMs)[0]
+        ?.conditions ?? [],
     ],
     ["an ending", endNode(ending({ node }))[0]?.conditions ?? []],
   ];
@@ -137,7 +298,7 @@ test("an attempt is open above the epoch that is certain; one's own is not an ea
 
 describe("back to READY", () => {
   const node = runningWith({ epoch: 2, attempts_used: 2, certain_through_epoch: 0, error: "old" });
-  const again = { notBeforeMs: startMs + 500, certain: false, record: noRecord, counts: true } as const;
+  const again = { name: "retry", notBeforeMs: startMs + 500, certain: false, record: noRecord, counts: true } as const;
 
   test("is a new dispatch with its message in the same transaction, and leaves no lease (I1)", async () => {
     const world = testWorld(itemOf(node));
@@ -440,6 +601,15 @@ describe("a run's own changes", () => {
     for (const status of runStatusSchema.options)
       expect(allows(cancel.conditions, runWith({ status }))).toBe(status === "RUNNING");
     expect(holdAll(cancel.conditions, { ...itemOf(runWith()), v: 2 })).toBe(false);
+  });
+
+  test("a wake sets the next look of a living run of its generation, and nothing else", () => {
+    const wake = wakeRun(nodeWith(), startMs);
+    expect(wake.set).toEqual({ scan_at_ms: startMs });
+    expect(allows(wake.conditions, runWith())).toBe(true);
+    expect(allows(wake.conditions, runWith({ status: "CANCELLING" }))).toBe(true);
+    expect(allows(wake.conditions, runWith({ generation: "h" }))).toBe(false);
+    expect(allows(wake.conditions, runWith({ scan_shard: undefined }))).toBe(false);
   });
 
   test("the next look is moved only from the one that was read", () => {

@@ -48,7 +48,7 @@ describe("a tool that returns", () => {
     });
     expect((await world.run()).status).toBe("SUCCEEDED");
     expect(world.table.sent).toEqual(["claim", "end_succeeded+end_run"]);
-    expect(world.counts.get("NodeSucceeded")).toBe(1);
+    expect(world.counts.get("NodeEnded")).toBe(1);
   });
 
   test("has a large output written beside its node before the commit that points to it", async () => {
@@ -72,7 +72,7 @@ describe("a tool that returns", () => {
     ["what breaks its schema", { n: "x" }, z.object({ n: z.number() }), "output.n", '{"n":"x"}'],
     ["what JSON cannot hold", { at: new Date(0) }, z.unknown(), "output/at: Date", undefined],
     ["what its schema makes no JSON of", "x", z.unknown().transform(() => 1n), "bigint", '"x"'],
-    ["more than can be kept", "x".repeat(fixed.valueBytes), z.unknown(), "at most", undefined],
+    ["more than can be kept", "x".repeat(fixed.outputBytes), z.unknown(), "at most", undefined],
     [
       "what its schema throws at",
       1,
@@ -84,7 +84,7 @@ describe("a tool that returns", () => {
       "an object that cannot be read",
       Object.defineProperty({}, "x", { enumerable: true, get: throwing(undefined) }),
       z.unknown(),
-      "schema threw",
+      "output/x: getter",
       undefined,
     ],
   ])(
@@ -198,11 +198,7 @@ describe("a commit", () => {
     const { world, deliver, calls } = setupWorker();
     world.table.strike("end_succeeded", ...Array.from({ length: times }, () => "lost" as const));
     expect(await deliver()).toBe("acknowledge");
-    expect([calls.length, world.counts.get("NodeSucceeded"), world.counts.get("CommitRefused")]).toEqual([
-      1,
-      1,
-      undefined,
-    ]);
+    expect([calls.length, world.counts.get("NodeEnded"), world.counts.get("CommitRefused")]).toEqual([1, 1, undefined]);
   });
 
   test("of a retry whose answer was lost is acknowledged too", async () => {
@@ -257,7 +253,7 @@ describe("a commit", () => {
     world.table.strike("end_succeeded", () => put(world, "a", set));
     expect(await deliver()).toBe("acknowledge");
     expect(await world.node("a")).toMatchObject(set);
-    expect(world.counts.get("NodeSucceeded")).toBeUndefined();
+    expect(world.counts.get("NodeEnded")).toBeUndefined();
   });
 
   test("of a node that another message's worker has ended, its lease over, is not counted as recorded", async () => {
@@ -266,7 +262,7 @@ describe("a commit", () => {
       put(world, "a", { status: "EXPIRED", effect: "unknown" }, ["lease_expires_at_ms"]),
     );
     expect(await deliver()).toBe("acknowledge");
-    expect([world.counts.get("NodeSucceeded"), world.counts.get("CommitRefused")]).toEqual([undefined, 1]);
+    expect([world.counts.get("NodeEnded"), world.counts.get("CommitRefused")]).toEqual([undefined, 1]);
   });
 
   test("that the table does not answer in time leaves the message, and the lease ends by itself", async () => {

@@ -189,7 +189,7 @@ describe("a claim", () => {
   test("that the table does not answer in time leaves the message", async () => {
     const { world, deliver } = setupWorker();
     world.table.strike("claim", ...Array.from({ length: 100 }, () => "busy" as const));
-    await expect(deliver()).rejects.toThrow("no answer from the table");
+    await expect(deliver()).rejects.toThrow("no answer within");
   });
 });
 

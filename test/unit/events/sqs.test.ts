@@ -106,6 +106,37 @@ describe("the worker's event", () => {
   });
 });
 
+describe("the worker's event, over a tool that must not run twice", () => {
+  test("a record whose node goes IN_DOUBT is done with, and the others go on", async () => {
+    const ids = ["a", "b", "c"];
+    const world = testWorld(
+      ...ids.map((node_id, ordinal) => itemOf(nodeWith({ node_id, ordinal }))),
+      itemOf(runWith({ waiting_on: new Set([0, 1, 2]) })),
+    );
+    const tool = toolWith({
+      effect: "at_most_once",
+      execute: async (_input, { nodeId }) => {
+        if (nodeId === "b") throw new Error("who knows");
+        return {};
+      },
+    });
+    const handle = createWorker({
+      ...world,
+      limits: testLimits(),
+      namespace: "n",
+      tools: toolsOf(tool),
+      pulse: world,
+      endProcess: () => Promise.reject(new Error("ended")),
+    });
+    const bodies = ids.map((node_id) => JSON.stringify({ run_id: "r", node_id, dispatch_id: "d-0" }));
+    const event = eventOf(...bodies);
+    expect(await world.clock.during(handle(event, { getRemainingTimeInMillis: () => 300_000 }))).toEqual(failures());
+    const statuses = await Promise.all(ids.map(async (id) => (await world.node(id)).status));
+    expect(statuses).toEqual(["SUCCEEDED", "IN_DOUBT", "SUCCEEDED"]);
+    expect((await world.run()).status).toBe("RUNNING");
+  });
+});
+
 describe("the commands' event", () => {
   function setup() {
     const world = testWorld();
@@ -134,5 +165,27 @@ describe("the commands' event", () => {
     const { world, run } = setup();
     world.queue.isDown = true;
     expect(await run("{", startOf("r1"), "[]")).toEqual(failures("m-0", "m-2"));
+  });
+
+  test("a resolution among other commands is carried out, and one of a node that is not in doubt is refused alone", async () => {
+    const { world, run } = setup();
+    const doubted = nodeWith({ status: "IN_DOUBT", epoch: 2, expires_at: undefined });
+    for (const item of [doubted, runWith({ expires_at: undefined })]) {
+      const { pk, sk, ...rest } = itemOf(item);
+      await world.memory.write({ op: "put", name: "x", key: { pk, sk }, item: rest, conditions: [] });
+    }
+    const resolution = (epoch: number) =>
+      JSON.stringify({
+        type: "resolve_node",
+        run_id: "r",
+        node_id: "a",
+        epoch,
+        resolution: "not_done",
+        by: "ada",
+        why: "not there",
+      });
+    expect(await run(startOf("r1"), resolution(1), resolution(2), "{")).toEqual(failures());
+    expect(await world.node("a")).toMatchObject({ status: "READY", dispatch_id: "d-3" });
+    expect(world.queue.rejected.map(({ body }) => body).sort()).toEqual([resolution(1), "{"].sort());
   });
 });

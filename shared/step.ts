@@ -1,0 +1,202 @@
+/** Remembered steps inside one node: what has a result is not run again, and what may have run is handled by its class. */
+import { jsonFault } from "./json.ts";
+import { stepOperationIdOf } from "./keys.ts";
+import { fixed } from "./limits.ts";
+import { idSchema, journalItemSchema, type NodeItem, type RememberedStep, readItem, stepAttribute } from "./model.ts";
+import { settle } from "./settle.ts";
+import type { EffectClass, Reconciled, RunStep, StepContext, StepOptions } from "./tool.ts";
+import { createJournal, hasEarlierOpenAttempt, raiseJournal, rememberStep } from "./transitions.ts";
+import type { WorkerWorld } from "./worker-world.ts";
+import type { Item } from "./write.ts";
+
+export type Steps = {
+  readonly step: RunStep;
+  /** From here on nothing is run or remembered any more. */
+  end(): void;
+  /** A step that may have acted and must not run twice: the node is in doubt, whatever the tool made of it. */
+  doubt(): string | undefined;
+  /** A step that changes something has been remembered, now or in an earlier attempt. */
+  partDone(): boolean;
+  /** The first remembered step that this attempt has not asked for, though its tool has returned. */
+  vanished(): string | undefined;
+};
+
+/** An error with a code, which is stored with the attempt that it ends. */
+const stepError = (code: string, message: string): Error =>
+  Object.assign(new Error(message), { name: "StepError", code });
+
+type Journal = ReadonlyMap<number, RememberedStep>;
+
+export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string, signal: AbortSignal): Steps {
+  const asked = new Set<string>();
+  let opened: Promise<Journal> | undefined;
+  let journal: Journal = new Map();
+  let isMade = node.epoch > 1;
+  let ended = false;
+  let doubt: string | undefined;
+  let partDone = false;
+
+  /** Once in an attempt, before its first step; a first attempt has nothing to replay and nobody to fence off. */
+  const open = async (): Promise<Journal> => {
+    opened ??= node.epoch > 1 ? openJournal(world, node) : Promise.resolve(journal);
+    journal = await opened;
+    return journal;
+  };
+
+  const remember = async (place: number, name: string, value: string | undefined): Promise<void> => {
+    if (ended) throw stepError("attempt_ended", `step ${JSON.stringify(name)} came to its end after its attempt had`);
+    const step: Item = { [stepAttribute(place)]: JSON.stringify({ name, value }) };
+    await writeStep(world, node, step, () => isMade);
+    isMade = true;
+  };
+
+  const step = async <Value>(
+    name: string,
+    run: (context: StepContext) => Promise<Value>,
+    options: StepOptions<Value> = {},
+  ): Promise<Value> => {
+    // The place is taken before anything is awaited, so that steps side by side keep the order in which they are asked for.
+    const place = asked.size;
+    if (ended)
+      throw stepError("attempt_ended", `step ${JSON.stringify(name)} was asked for after its attempt had ended`);
+    checkStep(name, options, asked);
+    asked.add(name);
+    const remembered = rememberedAt(await open(), place, name);
+    const changes = options.effect !== "read_only";
+    if (remembered !== undefined) {
+      partDone ||= changes;
+      return decode<Value>(remembered.value);
+    }
+    const context: StepContext = {
+      operationId: stepOperationIdOf(operationId, name),
+      fencingToken: node.epoch,
+      signal,
+    };
+    const found = hasEarlierOpenAttempt(node) ? await lookUp(name, context, options) : undefined;
+    const value = encode(name, found?.is === "done" ? found.output : await run(context));
+    await remember(place, name, value);
+    partDone ||= changes;
+    return decode<Value>(value);
+  };
+
+  /** @returns what is known of a step that may have run, or undefined where it may simply run again. */
+  const lookUp = async <Value>(
+    name: string,
+    context: StepContext,
+    options: StepOptions<Value>,
+  ): Promise<Reconciled<Value> | undefined> => {
+    const effect: EffectClass = options.effect ?? "idempotent";
+    switch (effect) {
+      case "read_only":
+      case "idempotent":
+        return undefined;
+      case "at_most_once":
+        doubt = `step ${JSON.stringify(name)} may have run, and must not run twice`;
+        throw stepError("step_in_doubt", doubt);
+      case "reconcilable": {
+        const answer = await options.reconcile?.(context);
+        if (answer?.is === "done" || answer?.is === "not_done") return answer;
+        throw stepError("step_not_reconciled", `reconcile of step ${JSON.stringify(name)} could not tell`);
+      }
+      default:
+        return effect satisfies never;
+    }
+  };
+
+  return {
+    step,
+    end: () => {
+      ended = true;
+    },
+    doubt: () => doubt,
+    partDone: () => partDone,
+    vanished: () => [...journal.values()].find((remembered) => !asked.has(remembered.name))?.name,
+  };
+}
+
+function checkStep<Value>(name: string, options: StepOptions<Value>, asked: ReadonlySet<string>): void {
+  const id = idSchema.safeParse(name);
+  if (!id.success)
+    throw stepError("step_name", `step name ${id.error.issues[0]?.message ?? "is wrong"}, got ${JSON.stringify(name)}`);
+  if (asked.has(name))
+    throw stepError("step_repeated", `step name must be unique in its node, got ${JSON.stringify(name)} twice`);
+  const isReconcilable = options.effect === "reconcilable";
+  if (isReconcilable !== (options.reconcile !== undefined)) {
+    throw stepError(
+      "step_effect",
+      `step ${JSON.stringify(name)}: reconcile goes with effect reconcilable, and only with it, got effect ${options.effect ?? "idempotent"}`,
+    );
+  }
+}
+
+/** What was remembered belongs to a place and a name: where the two do not meet, the tool asks for other steps than before. */
+function rememberedAt(journal: Journal, place: number, name: string): RememberedStep | undefined {
+  const here = journal.get(place);
+  if (here !== undefined && here.name !== name) {
+    throw stepError(
+      "step_reordered",
+      `step ${place + 1} must be ${JSON.stringify(here.name)} as in an earlier attempt, got ${JSON.stringify(name)}`,
+    );
+  }
+  for (const [other, remembered] of journal) {
+    if (remembered.name === name && other !== place) {
+      throw stepError(
+        "step_reordered",
+        `step ${JSON.stringify(name)} must come as number ${other + 1} as in an earlier attempt, got number ${place + 1}`,
+      );
+    }
+  }
+  return here;
+}
+
+/** @returns JSON text, or undefined for a step that gives nothing back. */
+function encode(name: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  const fault = jsonFault(value);
+  if (fault !== undefined)
+    throw stepError(
+      "step_value",
+      `step ${JSON.stringify(name)} must give back JSON, got ${fault.kind} at ${JSON.stringify(fault.path)}`,
+    );
+  const text = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text, "utf8");
+  if (bytes > fixed.stepBytes)
+    throw stepError(
+      "step_value",
+      `step ${JSON.stringify(name)} must give back at most ${fixed.stepBytes} bytes of JSON, got ${bytes}`,
+    );
+  return text;
+}
+
+const decode = <Value>(text: string | undefined): Value => (text === undefined ? undefined : JSON.parse(text)) as Value;
+
+const leaseLost = (): Error =>
+  stepError("lease_lost", "another owner has taken the node over, so this step cannot be remembered");
+
+/** Fences former owners off and brings what is remembered. */
+async function openJournal(world: WorkerWorld, node: NodeItem): Promise<Journal> {
+  const { commitBufferMs } = world.limits;
+  for (;;) {
+    const raised = await settle(world, commitBufferMs, () => world.table.write(raiseJournal(node)));
+    if (raised.is === "applied") return readItem(journalItemSchema, raised.item).steps;
+    const old = raised.old === undefined ? undefined : readItem(journalItemSchema, raised.old);
+    if (old?.generation === node.generation) {
+      if (old.epoch === node.epoch) return old.steps;
+      if (old.epoch > node.epoch) throw leaseLost();
+    }
+    const made = await settle(world, commitBufferMs, () => world.table.write(createJournal(node, {})));
+    if (made.is === "applied") return new Map();
+    // A former owner was faster and has made it: its epoch is to be raised.
+  }
+}
+
+async function writeStep(world: WorkerWorld, node: NodeItem, step: Item, isMade: () => boolean): Promise<void> {
+  const { commitBufferMs } = world.limits;
+  if (!isMade()) {
+    const made = await settle(world, commitBufferMs, () => world.table.write(createJournal(node, step)));
+    if (made.is === "applied") return;
+    // One's own, by a sibling step or by a call whose answer was lost; or a later owner's.
+  }
+  const written = await settle(world, commitBufferMs, () => world.table.write(rememberStep(node, step)));
+  if (written.is === "refused") throw leaseLost();
+}
