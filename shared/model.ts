@@ -2,7 +2,7 @@
  * What is stored and what is sent, schema first; types are inferred. Everything that is read back from the table passes
  * through these schemas again, and an item whose `v` is not known fails the delivery instead of being guessed at.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type Json, jsonFault } from "./json.ts";
 import { fixed } from "./limits.ts";
 
