@@ -96,7 +96,8 @@ function toolFault(tool: AnyTool): string | undefined {
  * @throws Error where two share a name, or one may run longer than an attempt.
  */
 export function toolTable(tools: readonly AnyTool[], attemptLimitMs: number): ReadonlyMap<string, AnyTool> {
-  if (tools.length > fixed.tools) throw new Error(`tools: at most ${fixed.tools} in one deployment, got ${tools.length}`);
+  if (tools.length > fixed.tools)
+    throw new Error(`tools: at most ${fixed.tools} in one deployment, got ${tools.length}`);
   const table = new Map<string, AnyTool>();
   for (const tool of tools) {
     const fault = toolFault(tool);

@@ -1,6 +1,6 @@
 /** One schedule from its start to its verdict. */
 import type { Limits } from "../../shared/limits.ts";
-import { isLiving, type RunStatus } from "../../shared/model.ts";
+import { isLiving, type RunStatus, startRunSchema } from "../../shared/model.ts";
 import { checker, type Violation } from "./checker.ts";
 import { calmWeather, engine, type Sabotage, type Weather } from "./engine.ts";
 import type { Call, ChooseFault, Fault } from "./faults.ts";
@@ -69,7 +69,8 @@ export async function runSchedule({
     nodes: scenario.nodes,
     ...(scenario.deadlineMs === undefined ? {} : { deadline_ms: scenario.deadlineMs }),
   };
-  made.commands.put(JSON.stringify(start), 0);
+  if (scenario.madeAtOnce === true) made.startAtOnce(startRunSchema.parse(start));
+  else made.commands.put(JSON.stringify(start), 0);
   for (const { afterMs, body } of scenario.commands ?? []) made.commands.put(JSON.stringify(body), afterMs);
   for (const body of scenario.strayMessages ?? []) made.dispatches.put(body, 0);
   made.startScanner();
