@@ -35,7 +35,10 @@ async function run(args: readonly string[], world: CliWorld): Promise<number> {
 }
 
 const acceptedLine = (nodeId: string, epoch: number, { runId, nodeStatus }: Accepted): string => {
-  const now = nodeStatus === "READY" ? "is READY: it runs again, unless its run is cancelled or past its deadline" : `is ${nodeStatus ?? "resolved"}`;
+  const now =
+    nodeStatus === "READY"
+      ? "is READY: it runs again, unless its run is cancelled or past its deadline"
+      : `is ${nodeStatus ?? "resolved"}`;
   return `accepted: node ${nodeId} of run ${runId}, in doubt at epoch ${epoch}, ${now}`;
 };
 

@@ -1,5 +1,5 @@
 /** A run as a program sees it, made from the items that are stored of it. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import { errorKey, outputKey } from "../shared/keys.ts";
 import {
   type besideItemSchema,

@@ -58,27 +58,17 @@ export async function reconcile(world: WorkerWorld, call: ToolCall): Promise<Exe
 async function found(tool: AnyTool, input: unknown, context: ToolContext): Promise<Outcome> {
   try {
     const answer = await tool.reconcile?.(input, context);
-    switch (answer?.is) {
-      case "done":
-        return await checkedOutput(tool, answer.output);
-      case "not_done":
-        return { is: "found_not_done" };
-      case "unknown":
-        return {
-          is: "found_nothing",
-          error: { name: "NotReconciled", code: "unknown", message: "reconcile answered unknown" },
-        };
-      default:
-        // No other answer can be trusted with a second effect.
-        return {
-          is: "found_nothing",
-          error: {
-            name: "NotReconciled",
-            code: "bad_answer",
-            message: `reconcile must answer done, not_done or unknown, got ${JSON.stringify(answer)}`.slice(0, 300),
-          },
-        };
-    }
+    if (answer?.is === "done") return await checkedOutput(tool, answer.output);
+    if (answer?.is === "not_done") return { is: "found_not_done" };
+    // No other answer can be trusted with a second effect.
+    const isUnknown = answer?.is === "unknown";
+    const message = isUnknown
+      ? "reconcile answered unknown"
+      : `reconcile must answer done, not_done or unknown, got ${JSON.stringify(answer)}`.slice(0, 300);
+    return {
+      is: "found_nothing",
+      error: { name: "NotReconciled", code: isUnknown ? "unknown" : "bad_answer", message },
+    };
   } catch (thrown) {
     return { is: "found_nothing", error: describeError(thrown) };
   }

@@ -211,6 +211,10 @@ const relations: readonly Relation[] = [
     says: (l) => `backoffBaseMs (${l.backoffBaseMs}) must be at most backoffMaxMs (${l.backoffMaxMs})`,
   },
   {
+    holds: (l) => l.strandedMs <= HOUR,
+    says: (l) => `strandedMs (${l.strandedMs}) must be at most ${HOUR}, from which age on a node is woken each hour`,
+  },
+  {
     holds: (l) => l.scanEveryMs <= l.scanIdleMs,
     says: (l) => `scanEveryMs (${l.scanEveryMs}) must be at most scanIdleMs (${l.scanIdleMs})`,
   },

@@ -2,7 +2,7 @@
  * What is stored and what is sent, schema first; types are inferred. Everything that is read back from the table passes
  * through these schemas again, and an item whose `v` is not known fails the delivery instead of being guessed at.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type Json, jsonFault } from "./json.ts";
 import { fixed } from "./limits.ts";
 
@@ -81,10 +81,10 @@ export const isLiving = (status: RunStatus): boolean => status === "RUNNING" || 
 export const effectKnownSchema = z.enum(["none", "done", "unknown"]);
 export type EffectKnown = z.infer<typeof effectKnownSchema>;
 
-const wholeNumber = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
+export const wholeNumber = z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER);
 const ordinalSet = z.set(wholeNumber);
-const version = z.literal(1);
-const keyFields = { pk: z.string(), sk: z.string() };
+export const version = z.literal(1);
+export const keyFields = { pk: z.string(), sk: z.string() };
 
 export const runItemSchema = z.object({
   ...keyFields,
@@ -190,52 +190,6 @@ export const besideItemSchema = z.object({
   value: z.string(),
   expires_at: wholeNumber,
 });
-
-/** Remembered steps of a node; each in an attribute of its own, named by its place. Its epoch is the fence for all of them. */
-export const journalItemSchema = z
-  .looseObject({ ...keyFields, kind: z.literal("journal"), v: version, generation: z.string(), epoch: wholeNumber })
-  .transform((item) => ({ generation: item.generation, epoch: item.epoch, steps: stepsIn(item) }));
-export type JournalItem = z.infer<typeof journalItemSchema>;
-
-const stepSchema = z.object({ name: z.string(), value: z.string().optional() });
-export type RememberedStep = z.infer<typeof stepSchema>;
-
-/** Attribute of the step that is asked for as the so-many-th. */
-export const stepAttribute = (place: number): string => `step_${place}`;
-
-function stepsIn(item: { readonly [attribute: string]: unknown }): ReadonlyMap<number, RememberedStep> {
-  const steps = new Map<number, RememberedStep>();
-  for (const [attribute, text] of Object.entries(item)) {
-    const place = /^step_(\d+)$/.exec(attribute)?.[1];
-    if (place !== undefined && typeof text === "string") steps.set(Number(place), stepSchema.parse(JSON.parse(text)));
-  }
-  return steps;
-}
-
-/** Durable intent: the messages to send, and whom the end of `ordinal` sets free. */
-export const outboxItemSchema = z.object({
-  ...keyFields,
-  kind: z.literal("outbox"),
-  v: version,
-  run_id: idSchema,
-  generation: z.string(),
-  /** JSON text of `[node_id, dispatch_id, not_before_ms]`. */
-  messages: z.string(),
-  /** The node that ended; missing where none did. */
-  ordinal: wholeNumber.optional(),
-  /** Whether that node ended otherwise than SUCCEEDED. */
-  failed: z.boolean().optional(),
-  /** JSON text of the node ids to advance. */
-  advances: z.string(),
-  /** The run waits for this node itself. */
-  advance_run: z.boolean(),
-  created_at_ms: wholeNumber,
-  expires_at: wholeNumber,
-});
-export type OutboxItem = z.infer<typeof outboxItemSchema>;
-
-export const outboxMessagesSchema = z.array(z.tuple([idSchema, dispatchIdSchema, wholeNumber]));
-export const outboxAdvancesSchema = z.array(idSchema);
 
 /** Why a command was refused: a code for programs, the node and the rule for people, and what came. */
 export const refusalSchema = z.object({

@@ -1,9 +1,35 @@
 /** The outbox entry: what must be sent and who must be advanced, written in the transaction of the state that needs it (I1). */
+import * as z from "zod";
 import { outboxKey } from "./keys.ts";
 import { fixed } from "./limits.ts";
-import { type OutboxItem, outboxAdvancesSchema, outboxMessagesSchema } from "./model.ts";
+import { dispatchIdSchema, idSchema, keyFields, version, wholeNumber } from "./model.ts";
 import type { Outgoing } from "./ports.ts";
 import type { Put } from "./write.ts";
+
+/** Durable intent: the messages to send, and whom the end of `ordinal` sets free. */
+export const outboxItemSchema = z.object({
+  ...keyFields,
+  kind: z.literal("outbox"),
+  v: version,
+  run_id: idSchema,
+  generation: z.string(),
+  /** JSON text of `[node_id, dispatch_id, not_before_ms]`. */
+  messages: z.string(),
+  /** The node that ended; missing where none did. */
+  ordinal: wholeNumber.optional(),
+  /** Whether that node ended otherwise than SUCCEEDED. */
+  failed: z.boolean().optional(),
+  /** JSON text of the node ids to advance. */
+  advances: z.string(),
+  /** The run waits for this node itself. */
+  advance_run: z.boolean(),
+  created_at_ms: wholeNumber,
+  expires_at: wholeNumber,
+});
+export type OutboxItem = z.infer<typeof outboxItemSchema>;
+
+const outboxMessagesSchema = z.array(z.tuple([idSchema, dispatchIdSchema, wholeNumber]));
+const outboxAdvancesSchema = z.array(idSchema);
 
 export type Intent = {
   readonly messages: readonly { readonly nodeId: string; readonly dispatchId: string; readonly notBeforeMs: number }[];

@@ -1,5 +1,5 @@
 /** `{ "$output": node_id, "pointer": "/a/b" }` in an input stands for a part of another node's output; `{ "$literal": … }` escapes. */
-import { z } from "zod";
+import * as z from "zod";
 import type { Json } from "./json.ts";
 import { idSchema } from "./model.ts";
 

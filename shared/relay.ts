@@ -1,7 +1,7 @@
 /** Carries out one outbox entry: advances whom an end set free, sends every message, and says so only when all is done. */
 import { advanceNode, advanceTheRun } from "./advance.ts";
-import { type OutboxItem, outboxItemSchema, readItem } from "./model.ts";
-import { advancesOf, messagesOf } from "./outbox.ts";
+import { readItem } from "./model.ts";
+import { advancesOf, messagesOf, type OutboxItem, outboxItemSchema } from "./outbox.ts";
 import type { Outgoing, World } from "./ports.ts";
 
 /** @throws Error when the entry is not what this version writes: it can never be carried out. */

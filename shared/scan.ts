@@ -5,40 +5,78 @@ import { nodePrefix, runPartition } from "./keys.ts";
 import { fixed, type Limits } from "./limits.ts";
 import { isLiving, type NodeItem, nodeItemSchema, type RunItem, readItem, runItemSchema } from "./model.ts";
 import { owed, type SeenNode } from "./owed.ts";
-import type { Outgoing, World } from "./ports.ts";
+import type { Fields, Outgoing, World } from "./ports.ts";
 import { settle } from "./settle.ts";
 import { moveScan } from "./transitions.ts";
 
 export type ScanReport = { readonly runs: number; readonly messages: number; readonly failures: number };
 
 const budgetMs = 5_000;
-/** Enough to finish the run that is being looked at. */
-const keptMs = 10_000;
+/** The part of the function's time that is kept to finish the run that is being looked at. */
+const keptShare = 1 / 6;
 
 /** Bounded in runs and in time: what is left is the next pass's. */
 export async function scanPass(world: World, limits: Limits, remainingMs: () => number): Promise<ScanReport> {
-  let runs = 0;
-  let messages = 0;
-  let failures = 0;
+  const report = { runs: 0, messages: 0, failures: 0 };
+  const isOver = (): boolean => remainingMs() < limits.plainFunctionTimeoutMs * keptShare;
   // Each pass begins with another shard, so that a pass that ends early does not always leave the same ones.
   const first = Math.floor(world.chance.fraction() * fixed.scanShards);
-  for (let step = 0; step < fixed.scanShards; step++) {
-    const shard = (first + step) % fixed.scanShards;
-    for (const partition of await world.table.dueRuns(shard, world.clock.nowMs(), fixed.scanRunsPerShard)) {
-      if (remainingMs() < keptMs) return { runs, messages, failures };
+  for (let step = 0; step < fixed.scanShards && !isOver(); step++) {
+    await scanShard(world, limits, (first + step) % fixed.scanShards, report, isOver);
+  }
+  world.count("RunsScanned", report.runs);
+  return report;
+}
+
+type Tally = { runs: number; messages: number; failures: number };
+
+/**
+ * What cannot be scanned keeps its place at the head of the index, since nothing is known of it that could be written. So
+ * for each such run one more is asked for, until the others have had their turn.
+ */
+async function scanShard(
+  world: World,
+  limits: Limits,
+  shard: number,
+  report: Tally,
+  isOver: () => boolean,
+): Promise<void> {
+  const looked = new Set<string>();
+  let failed = 0;
+  for (;;) {
+    const due = await dueRuns(world, shard, fixed.scanRunsPerShard + failed, report);
+    const fresh = due.filter((partition) => !looked.has(partition));
+    if (fresh.length === 0) return;
+    const before = failed;
+    for (const partition of fresh) {
+      if (isOver()) return;
+      looked.add(partition);
       try {
-        messages += await scanRun(world, limits, partition);
-        runs += 1;
+        report.messages += await scanRun(world, limits, partition);
+        report.runs += 1;
       } catch (error) {
         // One run that cannot be read, or is contended, must not keep the others waiting.
-        failures += 1;
-        world.count("ScanFailed");
-        world.log.error("run could not be scanned", { partition, error: String(error) });
+        failed += 1;
+        failure(world, report, "run could not be scanned", { partition, error: String(error) });
       }
     }
+    if (failed === before) return;
   }
-  world.count("RunsScanned", runs);
-  return { runs, messages, failures };
+}
+
+async function dueRuns(world: World, shard: number, limit: number, report: Tally): Promise<readonly string[]> {
+  try {
+    return await world.table.dueRuns(shard, world.clock.nowMs(), limit);
+  } catch (error) {
+    failure(world, report, "shard could not be read", { shard, error: String(error) });
+    return [];
+  }
+}
+
+function failure(world: World, report: Tally, what: string, fields: Fields): void {
+  report.failures += 1;
+  world.count("ScanFailed");
+  world.log.error(what, fields);
 }
 
 /** @returns how many messages were sent. */

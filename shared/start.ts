@@ -29,22 +29,28 @@ export const startHash = ({ command_id: _, ...content }: StartRun): string =>
 
 /** The run's own write is the first, the command's answer the second. */
 export function startRun(start: Start): readonly Put[] | Refusal {
+  const writes = startWrites(start);
+  if (!("length" in writes)) return writes;
+  if (writes.length > fixed.transactionActions) {
+    return {
+      code: "too_many_nodes",
+      field: "nodes",
+      rule: `a start must fit one transaction of ${fixed.transactionActions} items: the run, its answer, its first messages, each node, and each input or list of dependents too large for its node`,
+      value: `${start.command.nodes.length} nodes, ${writes.length} items`,
+    };
+  }
+  return writes;
+}
+
+/** The same, however many they are: more than one transaction can hold must become visible in another way. */
+export function startWrites(start: Start): readonly Put[] | Refusal {
   const graph = graphOf(start.command.nodes);
   if (!("length" in graph)) return graph;
   for (const node of graph) {
     const refusal = toolFault(node, start.tools);
     if (refusal !== undefined) return refusal;
   }
-  const writes = writesOf(start, graph);
-  if (writes.length > fixed.transactionActions) {
-    return {
-      code: "too_many_nodes",
-      field: "nodes",
-      rule: `a start must fit one transaction of ${fixed.transactionActions} items: the run, its answer, its first messages, each node, and each input or list of dependents too large for its node`,
-      value: `${graph.length} nodes, ${writes.length} items`,
-    };
-  }
-  return writes;
+  return writesOf(start, graph);
 }
 
 function toolFault(node: GraphNode, tools: ReadonlyMap<string, AnyTool>): Refusal | undefined {

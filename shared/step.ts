@@ -1,8 +1,10 @@
 /** Remembered steps inside one node: what has a result is not run again, and what may have run is handled by its class. */
+
+import { journalItemSchema, type RememberedStep, stepAttribute } from "./journal.ts";
 import { jsonFault } from "./json.ts";
 import { stepOperationIdOf } from "./keys.ts";
 import { fixed } from "./limits.ts";
-import { idSchema, journalItemSchema, type NodeItem, type RememberedStep, readItem, stepAttribute } from "./model.ts";
+import { idSchema, type NodeItem, readItem } from "./model.ts";
 import { settle } from "./settle.ts";
 import type { EffectClass, Reconciled, RunStep, StepContext, StepOptions } from "./tool.ts";
 import { createJournal, hasEarlierOpenAttempt, raiseJournal, rememberStep } from "./transitions.ts";

@@ -2,7 +2,7 @@
 import type { DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { streamImage } from "../../shared/adapters/stored-item.ts";
 import { type BatchResponse, eachRecord } from "../../shared/each-record.ts";
-import type { OutboxItem } from "../../shared/model.ts";
+import type { OutboxItem } from "../../shared/outbox.ts";
 import type { World } from "../../shared/ports.ts";
 import { readEntry, relayEntry } from "../../shared/relay.ts";
 

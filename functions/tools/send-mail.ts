@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { defineTool } from "../../shared/tool.ts";
 import { callProvider } from "./provider-call.ts";
 

@@ -1,5 +1,5 @@
 /** Watches a schedule from outside and judges it by the invariants of docs/design.md, each by its name. */
-import { operationIdOf, stepOperationIdOf } from "../../shared/keys.ts";
+import { dependentsKey, operationIdOf, stepOperationIdOf } from "../../shared/keys.ts";
 import {
   isLiving,
   isTerminal,
@@ -29,6 +29,8 @@ const asNode = (item: Item | undefined): NodeItem | undefined =>
   item?.kind === "node" && item.v === 1 ? nodeItemSchema.parse(item) : undefined;
 const asRun = (item: Item | undefined): RunItem | undefined =>
   item?.kind === "run" && item.v === 1 ? runItemSchema.parse(item) : undefined;
+
+const dependentsPrefix = dependentsKey("", "").sk;
 
 /** What an owner may do, as opposed to what anyone may who finds the lease ended. */
 const ownersWrites: ReadonlySet<string> = new Set(["heartbeat", "retry", "put_back", "reconcile_later", "not_done"]);
@@ -71,10 +73,21 @@ export function checker(scenario: Scenario): Checker {
   };
 
   /** By the run as it was made: of two starts that differ, either may be the first. */
-  const dependentsIds = (node: NodeItem): readonly string[] =>
-    (JSON.parse(node.dependents ?? "[]") as [string, number][]).map(([id]) => id);
+  const dependentsByNode = new Map<string, readonly string[]>();
+  const parentsByNode = new Map<string, string[]>();
+  const addEdges = (nodeId: string, dependents: string): void => {
+    const ids = (JSON.parse(dependents) as [string, number][]).map(([id]) => id);
+    dependentsByNode.set(nodeId, ids);
+    for (const id of ids) parentsByNode.set(id, [...(parentsByNode.get(id) ?? []), nodeId]);
+  };
+  const learnEdges = ({ write, old, new: item }: AppliedWrites["writes"][number]): void => {
+    if (old !== undefined) return;
+    if (item.kind === "node" && typeof item.dependents === "string") addEdges(String(item.node_id), item.dependents);
+    if (write.name === "dependents_beside") addEdges(write.key.sk.slice(dependentsPrefix.length), String(item.value));
+  };
+  const dependentsIds = (node: NodeItem): readonly string[] => dependentsByNode.get(node.node_id) ?? [];
   const parentsOf = (node: NodeItem): readonly NodeItem[] =>
-    [...nodes.values()].filter((other) => dependentsIds(other).includes(node.node_id));
+    (parentsByNode.get(node.node_id) ?? []).flatMap((id) => nodes.get(id) ?? []);
 
   const judgeNode = (old: NodeItem | undefined, node: NodeItem, name: string, applied: AppliedWrites): void => {
     const at = `${node.node_id} by ${name} of ${applied.by.kind} ${applied.by.id}`;
@@ -223,6 +236,7 @@ export function checker(scenario: Scenario): Checker {
       if (item.kind === "journal") judgeJournal(old, item, write.name, one);
       if (old?.kind === "command") fail("I9", `an answer was written over by ${write.name}`);
     }
+    for (const write of one.writes) learnEdges(write);
     const before = one.writes.map(({ old }) => ({ node: asNode(old), run: asRun(old) }));
     for (const { new: item } of one.writes) {
       const node = asNode(item);

@@ -29,6 +29,7 @@ export function queueModel(
   receive: (message: QueueMessage) => void,
 ): QueueModel {
   const messages: QueueMessage[] = [];
+  const living = new Set<QueueMessage>();
   const offCheckMs = 5_000;
 
   const watch = (message: QueueMessage): void => {
@@ -58,11 +59,13 @@ export function queueModel(
         deleted: false,
       };
       messages.push(message);
+      living.add(message);
       watch(message);
       return message;
     },
     remove: (message) => {
       message.deleted = true;
+      living.delete(message);
     },
     hide: (message, forMs) => {
       if (message.deleted) return;
@@ -70,8 +73,9 @@ export function queueModel(
       watch(message);
     },
     purge: () => {
-      for (const message of messages) message.deleted = true;
+      for (const message of living) message.deleted = true;
+      living.clear();
     },
-    living: () => messages.filter((message) => !message.deleted),
+    living: () => [...living],
   };
 }

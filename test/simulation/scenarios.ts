@@ -25,6 +25,8 @@ export type Scenario = {
   readonly resolver?: "truth" | "failed";
   /** The start must be refused. */
   readonly refused?: boolean;
+  /** Too large for a start: the run is there from the first moment on. */
+  readonly madeAtOnce?: boolean;
 };
 
 const node = (node_id: string, tool: string, ...depends_on: string[]): ScenarioNode => ({

@@ -2,7 +2,7 @@
 
 import { operationIdOf } from "../../shared/keys.ts";
 import type { Limits } from "../../shared/limits.ts";
-import { isLiving, nodeItemSchema, type RunStatus } from "../../shared/model.ts";
+import { isLiving, nodeItemSchema, type RunStatus, startRunSchema } from "../../shared/model.ts";
 import { checker, type Violation } from "./checker.ts";
 import { type AppliedWrites, calmWeather, type Engine, engine, type Sabotage, type Weather } from "./engine.ts";
 import type { Call, ChooseFault, Fault } from "./faults.ts";
@@ -73,7 +73,8 @@ export async function runSchedule({
     nodes: scenario.nodes,
     ...(scenario.deadlineMs === undefined ? {} : { deadline_ms: scenario.deadlineMs }),
   };
-  made.commands.put(JSON.stringify(start), 0);
+  if (scenario.madeAtOnce === true) made.startAtOnce(startRunSchema.parse(start));
+  else made.commands.put(JSON.stringify(start), 0);
   for (const { afterMs, body } of scenario.commands ?? []) made.commands.put(JSON.stringify(body), afterMs);
   for (const body of scenario.strayMessages ?? []) made.dispatches.put(body, 0);
   made.startScanner();

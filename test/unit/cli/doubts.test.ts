@@ -178,7 +178,8 @@ describe("resolve", () => {
     const given = ["resolve", "run", "buy", ...args, ...byWhom, "--epoch", "9"];
     expect(await run(client, given)).toMatchObject({
       exitCode: 0,
-      stdout: "accepted: node buy of run run, in doubt at epoch 9, is READY: it runs again, unless its run is cancelled or past its deadline\n",
+      stdout:
+        "accepted: node buy of run run, in doubt at epoch 9, is READY: it runs again, unless its run is cancelled or past its deadline\n",
     });
     expect(JSON.parse(sent[0] ?? "")).toMatchObject({ ...command, epoch: 9 });
   });

@@ -1,8 +1,8 @@
 /** The relay's and the scanner's way on: whoever finds the set empty goes on, as often as it is looked at (I11). */
 import { describe, expect, test } from "vitest";
 import { advanceNode, advanceTheRun, type Ended } from "../../../shared/advance.ts";
-import { outboxItemSchema, readItem } from "../../../shared/model.ts";
-import { putOutbox } from "../../../shared/outbox.ts";
+import { readItem } from "../../../shared/model.ts";
+import { outboxItemSchema, putOutbox } from "../../../shared/outbox.ts";
 import { readEntry, relayEntry } from "../../../shared/relay.ts";
 import type { Item, Key } from "../../../shared/write.ts";
 import { itemOf, nodeWith, pendingWith, runWith, startMs, type TestWorld, testWorld } from "../../support/world.ts";

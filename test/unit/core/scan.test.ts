@@ -64,11 +64,7 @@ describe("a pass", () => {
 
   test("ends when too little time is left, and the next one goes on", async () => {
     const { world, scan } = setup(...runOf("r1"), ...runOf("r2"));
-    let looks = 0;
-    const report = await scan(() => {
-      looks += 1;
-      return looks === 1 ? 10_000 : 9_999;
-    });
+    const report = await scan(() => (world.queue.sent.length === 0 ? 10_000 : 9_999));
     expect(report).toMatchObject({ runs: 1 });
     expect(await scan()).toMatchObject({ runs: 1 });
     expect(world.queue.sent).toHaveLength(2);
@@ -100,6 +96,32 @@ describe("one run that cannot be scanned keeps no other waiting", () => {
     world.queue.refuses = () => false;
     expect(await scan()).toMatchObject({ runs: 1, messages: 1 });
   });
+});
+
+test("as many unreadable runs as one look takes do not keep the next run of their shard waiting (I7)", async () => {
+  const unreadable = Array.from({ length: fixed.scanRunsPerShard }, (_, index) => ({
+    ...itemOf(runWith({ run_id: `bad-${index}`, scan_at_ms: startMs - minute, scan_shard: 0 })),
+    v: 2,
+  }));
+  const { scan } = setup(...unreadable, ...runOf("good", { scan_shard: 0 }));
+  expect(await scan()).toMatchObject({ runs: 1, messages: 1, failures: fixed.scanRunsPerShard });
+});
+
+test("a shard that cannot be read keeps no other shard waiting", async () => {
+  const { world, scan } = setup(...runOf("r", { scan_shard: 5 }));
+  const { dueRuns } = world.table;
+  Object.assign(world.table, {
+    dueRuns: (shard: number, dueAtMs: number, limit: number) =>
+      shard === 0 ? Promise.reject(new Error("throttled")) : dueRuns(shard, dueAtMs, limit),
+  });
+  expect(await scan()).toMatchObject({ runs: 1, messages: 1, failures: 1 });
+});
+
+test("a short function timeout leaves a pass its share of the time", async () => {
+  const { world } = setup(...runOf("r"));
+  const limits = { ...testLimits(), plainFunctionTimeoutMs: 3_000 };
+  const report = await world.clock.during(scanPass(world, limits, () => 2_990));
+  expect(report).toMatchObject({ runs: 1, messages: 1 });
 });
 
 describe("an index that is stale (I12)", () => {

@@ -24,6 +24,7 @@ const contextWith = (part: Partial<ToolContext> = {}): ToolContext => ({
   deadlineAtMs: 0,
   signal: new AbortController().signal,
   log: { debug: silent, info: silent, warn: silent, error: silent },
+  step: (_name, run) => run({ operationId: "step", fencingToken: 1, signal: new AbortController().signal }),
   ...part,
 });
 
