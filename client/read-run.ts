@@ -1,13 +1,6 @@
+import { besideItemSchema } from "../shared/beside.ts";
 import { dependentsKey, errorKey, nodePrefix, outputKey, runKey, runPartition } from "../shared/keys.ts";
-import {
-  besideItemSchema,
-  idSchema,
-  type NodeItem,
-  nodeItemSchema,
-  type RunItem,
-  readItem,
-  runItemSchema,
-} from "../shared/model.ts";
+import { idSchema, type NodeItem, nodeItemSchema, type RunItem, readItem, runItemSchema } from "../shared/model.ts";
 import type { Table } from "../shared/ports.ts";
 import { type RunView, runView } from "./view.ts";
 

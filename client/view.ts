@@ -1,8 +1,8 @@
 /** A run as a program sees it, made from the items that are stored of it. Pure. */
 import * as z from "zod";
+import type { besideItemSchema } from "../shared/beside.ts";
 import { errorKey, outputKey } from "../shared/keys.ts";
 import {
-  type besideItemSchema,
   dependentSchema,
   type EffectKnown,
   isLiving,

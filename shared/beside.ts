@@ -1,9 +1,20 @@
 /** Values that stand beside their node: where they are, and how they are read back. */
+import * as z from "zod";
 import type { Json } from "./json.ts";
 import { contentHashOf, dependentsKey, errorKey, inputKey, outputBlobKey, outputKey } from "./keys.ts";
-import { besideItemSchema, type Dependent, dependentSchema, type NodeItem, readItem } from "./model.ts";
+import { type Dependent, dependentSchema, keyFields, type NodeItem, readItem, version, wholeNumber } from "./model.ts";
 import type { Blobs, Table } from "./ports.ts";
 import type { Key } from "./write.ts";
+
+/** An immutable value too large for its node: the input, the dependents, or what an epoch brought. */
+export const besideItemSchema = z.object({
+  ...keyFields,
+  kind: z.literal("beside"),
+  v: version,
+  generation: z.string(),
+  value: z.string(),
+  expires_at: wholeNumber.optional(),
+});
 
 /** Where outputs are read: small ones and middling ones in the table, large ones as objects. */
 export type Outputs = { readonly table: Pick<Table, "get">; readonly blobs: Pick<Blobs, "get"> };

@@ -124,7 +124,7 @@ async function start(
   const named: Named = { commandId, type: command.type, contentHash: startHash(command) };
   const nowMs = clock.nowMs();
   const generation = chance.id();
-  const writes = startRun({ command, commandId, tools, limits, nowMs, generation });
+  const writes = await startRun({ command, commandId, tools, limits, nowMs, generation });
   if (!("length" in writes)) return refuse(world, message, named, writes);
   const answer = await settle(world, budgetMs, () => world.table.transact(writes));
   if (answer.is === "applied") return accepted(world, command.run_id);

@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import { fixed } from "./limits.ts";
 import type { Key } from "./write.ts";
 
+export const runPrefix = "RUN#";
 export const nodePrefix = "NODE#";
 
-export const runPartition = (runId: string): string => `RUN#${runId}`;
+export const runPartition = (runId: string): string => `${runPrefix}${runId}`;
 export const runKey = (runId: string): Key => ({ pk: runPartition(runId), sk: "RUN" });
 export const nodeKey = (runId: string, nodeId: string): Key => ({
   pk: runPartition(runId),

@@ -36,7 +36,7 @@ export type Limits = {
   readonly keyLifetimeMs: number;
   /** Calls of `reconcile` for one doubtful attempt, where a tool says nothing. @default 10 */
   readonly reconcileAttempts: number;
-  /** The longest that one call of `reconcile` may run, where a tool says nothing. @default 30 s */
+  /** The longest that one call of `reconcile` may run, where a tool says nothing. @default 30 s, or attemptLimitMs where that is shorter */
   readonly reconcileTimeoutMs: number;
   /** First retry delay; each later one doubles. @default 1 s */
   readonly backoffBaseMs: number;
@@ -232,7 +232,10 @@ export function limitsWith(overrides: Partial<Limits> = {}): Limits {
     else if (!Number.isSafeInteger(value) || value <= 0)
       problems.push(`${name} must be a positive whole number, got ${JSON.stringify(value)}`);
   }
-  const limits = { ...defaultLimits, ...overrides };
+  const attemptLimitMs = overrides.attemptLimitMs ?? defaultLimits.attemptLimitMs;
+  // What nobody set follows what it depends on, instead of contradicting it.
+  const reconcileTimeoutMs = Math.min(defaultLimits.reconcileTimeoutMs, attemptLimitMs);
+  const limits = { ...defaultLimits, reconcileTimeoutMs, ...overrides };
   if (problems.length === 0) {
     for (const relation of relations) if (!relation.holds(limits)) problems.push(relation.says(limits));
   }

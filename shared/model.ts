@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { type Json, jsonFault } from "./json.ts";
+import { nodePrefix, runPrefix } from "./keys.ts";
 import { fixed } from "./limits.ts";
 
 const controlOrNoncharacter = /[\p{Cc}\p{Noncharacter_Code_Point}]/u;
@@ -121,7 +122,7 @@ export type RunItem = z.infer<typeof runItemSchema>;
 export const dependentSchema = z.tuple([idSchema, z.union([z.literal(0), z.literal(1)])]);
 export type Dependent = z.infer<typeof dependentSchema>;
 
-export const nodeItemSchema = z.object({
+const storedNodeSchema = z.object({
   ...keyFields,
   kind: z.literal("node"),
   v: version,
@@ -179,17 +180,15 @@ export const nodeItemSchema = z.object({
   /** TTL in seconds; missing while it is in doubt. */
   expires_at: wholeNumber.optional(),
 });
-export type NodeItem = z.infer<typeof nodeItemSchema>;
+export type NodeItem = z.infer<typeof storedNodeSchema>;
 
-/** An immutable value too large for its node: the input, the dependents, or what an epoch brought. */
-export const besideItemSchema = z.object({
-  ...keyFields,
-  kind: z.literal("beside"),
-  v: version,
-  generation: z.string(),
-  value: z.string(),
-  expires_at: wholeNumber,
-});
+/** Both ids stand in the key and are not written a second time: each write is charged for the whole item. */
+export const nodeItemSchema = z.preprocess((item) => {
+  const key = z.object(keyFields).safeParse(item);
+  if (!key.success || typeof item !== "object") return item;
+  const { pk, sk } = key.data;
+  return { ...item, run_id: pk.slice(runPrefix.length), node_id: sk.slice(nodePrefix.length) };
+}, storedNodeSchema);
 
 /** Why a command was refused: a code for programs, the node and the rule for people, and what came. */
 export const refusalSchema = z.object({

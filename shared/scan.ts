@@ -6,6 +6,7 @@ import { fixed, type Limits } from "./limits.ts";
 import { isLiving, type NodeItem, nodeItemSchema, type RunItem, readItem, runItemSchema } from "./model.ts";
 import { owed, type SeenNode } from "./owed.ts";
 import type { Fields, Outgoing, World } from "./ports.ts";
+import { prolongRun } from "./prolong.ts";
 import { settle } from "./settle.ts";
 import { moveScan } from "./transitions.ts";
 
@@ -97,6 +98,7 @@ async function scanRun(world: World, limits: Limits, partition: string): Promise
   }
   if (todo.advanceRun !== undefined) await advanceTheRun(world, { runId, generation, ...todo.advanceRun });
   else if (todo.endRun) await endTheRun(world, run);
+  if (run.expires_at === undefined) await prolongRun(world, run, limits);
   const unsent = await world.queue.send(outgoing);
   world.count("MessagesSentByScanner", outgoing.length - unsent.length);
   if (unsent.length > 0)

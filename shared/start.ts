@@ -5,9 +5,9 @@ import { graphOf, sinksOf } from "./graph.ts";
 import { canonicalJson, type Json } from "./json.ts";
 import { commandKey, dependentsKey, hashOf, inputKey, nodeKey, runKey, scanShardOf } from "./keys.ts";
 import { fixed, type Limits } from "./limits.ts";
-import type { Refusal, StartRun } from "./model.ts";
+import type { NodeCommand, Refusal, StartRun } from "./model.ts";
 import { putOutbox } from "./outbox.ts";
-import { resolveReferences } from "./references.ts";
+import { referencesIn, resolveReferences } from "./references.ts";
 import { fitsInside } from "./size.ts";
 import type { AnyTool } from "./tool.ts";
 import { dispatchIdAt } from "./transitions.ts";
@@ -28,9 +28,13 @@ export const startHash = ({ command_id: _, ...content }: StartRun): string =>
   hashOf([canonicalJson(JSON.parse(JSON.stringify(content)))]);
 
 /** The run's own write is the first, the command's answer the second. */
-export function startRun(start: Start): readonly Put[] | Refusal {
+export async function startRun(start: Start): Promise<readonly Put[] | Refusal> {
   const writes = startWrites(start);
   if (!("length" in writes)) return writes;
+  for (const node of start.command.nodes) {
+    const refusal = await inputFault(node, start.tools.get(node.tool));
+    if (refusal !== undefined) return refusal;
+  }
   if (writes.length > fixed.transactionActions) {
     return {
       code: "too_many_nodes",
@@ -75,37 +79,36 @@ function toolFault(node: GraphNode, tools: ReadonlyMap<string, AnyTool>): Refusa
       value: `${bytes} bytes`,
     };
   }
-  // An input with references is checked by the worker, once it is known what they stand for.
-  if (node.hasReferences) return undefined;
-  return inputFault(
-    node_id,
-    tool.input,
-    resolveReferences(input, () => null),
-  );
+  return undefined;
 }
 
-/** A schema that throws, or answers only later, is asked by the worker, which can wait and whose node can fail for it. */
-function parseNow(schema: z.ZodType, input: Json): z.ZodSafeParseResult<unknown> | undefined {
-  try {
-    return schema.safeParse(input);
-  } catch {
-    return undefined;
-  }
-}
-
-function inputFault(node: string, schema: z.ZodType, input: Json): Refusal | undefined {
-  const parsed = parseNow(schema, input);
+/** An input with references is checked by the worker, once it is known what they stand for. */
+async function inputFault(
+  { node_id, input: raw }: NodeCommand,
+  tool: AnyTool | undefined,
+): Promise<Refusal | undefined> {
+  if (tool === undefined || referencesIn(raw).references.length > 0) return undefined;
+  const input = resolveReferences(raw, () => null);
+  const parsed = await parse(tool.input, input);
   if (parsed === undefined || parsed.success) return undefined;
   const issue = parsed.error.issues[0];
   const path = (issue?.path ?? []).map(String);
-  const field = ["input", ...path].join(".");
   return {
     code: "bad_input",
-    node,
-    field,
+    node: node_id,
+    field: ["input", ...path].join("."),
     rule: issue?.message ?? "must fit the tool's schema",
     value: canonicalJson(valueAt(input, path)),
   };
+}
+
+/** A schema that throws is asked again by the worker, whose node can fail for it; it must not keep the command coming back. */
+async function parse(schema: z.ZodType, input: Json): Promise<z.ZodSafeParseResult<unknown> | undefined> {
+  try {
+    return await schema.safeParseAsync(input);
+  } catch {
+    return undefined;
+  }
 }
 
 function valueAt(value: Json, path: readonly string[]): Json {
@@ -193,8 +196,6 @@ function nodeWrites(
   let item: Item = {
     kind: "node",
     v: 1,
-    run_id: runId,
-    node_id: nodeId,
     generation,
     ordinal: node.ordinal,
     tool,

@@ -7,7 +7,7 @@ import { journalKey, nodeKey, runKey } from "./keys.ts";
 import { fixed } from "./limits.ts";
 import type { Dependent, EffectKnown, NodeItem, RunItem, RunStatus } from "./model.ts";
 import { type Intent, isEmpty, putOutbox } from "./outbox.ts";
-import type { Condition, Item, Put, Update, Write } from "./write.ts";
+import type { Condition, Item, Key, Put, Update, Write } from "./write.ts";
 
 export const dispatchIdAt = (epoch: number): string => `d-${epoch}`;
 const readsVersion: Condition = { attr: "v", is: "equal", value: 1 };
@@ -509,6 +509,18 @@ export const rememberStep = (node: NodeItem, step: Item): Update => ({
   conditions: [
     { attr: "generation", is: "equal", value: node.generation },
     { attr: "epoch", is: "equal", value: node.epoch },
+  ],
+});
+
+/** Any item of a run in doubt: it lives on while someone may still resolve the doubt. Nobody else writes its time to live. */
+export const prolong = (key: Key, generation: string, expiresAt: number): Update => ({
+  op: "update",
+  name: "prolong",
+  key,
+  set: { expires_at: expiresAt },
+  conditions: [
+    { attr: "generation", is: "equal", value: generation },
+    { attr: "expires_at", is: "below", value: expiresAt },
   ],
 });
 

@@ -59,7 +59,7 @@ async function throughInput({ table }: Stores, value: Json): Promise<unknown> {
   });
   const limits = limitsWith();
   const tools = toolsOf(toolWith());
-  const writes = startRun({ command, commandId: run_id, tools, limits, nowMs: 1, generation: "g" });
+  const writes = await startRun({ command, commandId: run_id, tools, limits, nowMs: 1, generation: "g" });
   if (!("length" in writes)) throw new Error(JSON.stringify(writes));
   await table.transact(writes);
   return inputOf(table, readItem(nodeItemSchema, await table.get(nodeKey(run_id, "a"))));

@@ -82,7 +82,8 @@ export function checker(scenario: Scenario): Checker {
   };
   const learnEdges = ({ write, old, new: item }: AppliedWrites["writes"][number]): void => {
     if (old !== undefined) return;
-    if (item.kind === "node" && typeof item.dependents === "string") addEdges(String(item.node_id), item.dependents);
+    if (item.kind === "node" && typeof item.dependents === "string")
+      addEdges(String(item.sk).slice("NODE#".length), item.dependents);
     if (write.name === "dependents_beside") addEdges(write.key.sk.slice(dependentsPrefix.length), String(item.value));
   };
   const dependentsIds = (node: NodeItem): readonly string[] => dependentsByNode.get(node.node_id) ?? [];
@@ -190,7 +191,9 @@ export function checker(scenario: Scenario): Checker {
       return;
     }
     const freedHere = new Set(
-      applied.writes.filter(({ write }) => write.name === "ready_alone").map(({ new: item }) => String(item.node_id)),
+      applied.writes
+        .filter(({ write }) => write.name === "ready_alone")
+        .map(({ new: item }) => String(item.sk).slice("NODE#".length)),
     );
     const advances = new Set(entry === undefined ? [] : (JSON.parse(String(entry.advances)) as string[]));
     const dependents = dependentsIds(node);

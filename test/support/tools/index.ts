@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { NonRetryableError, RetryableError } from "../../../shared/errors.ts";
 import { type AnyTool, defineTool, type ToolContext } from "../../../shared/tool.ts";
+import { effectTools } from "./effects.ts";
 
 const anything = z.record(z.string(), z.json());
 /** `epoch` makes the outputs of two attempts differ. */
@@ -118,4 +119,14 @@ const strict = defineTool({
   execute: (input, context) => enter(context, input),
 });
 
-export const tools: readonly AnyTool[] = [ledger, careless, long, finishing, retrying, failing, deaf, strict];
+export const tools: readonly AnyTool[] = [
+  ledger,
+  careless,
+  long,
+  finishing,
+  retrying,
+  failing,
+  deaf,
+  strict,
+  ...effectTools,
+];

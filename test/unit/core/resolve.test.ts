@@ -279,15 +279,27 @@ test("a doubt holds its dependents and its run through deadline and cancel, unti
   expect(run.expires_at).toBeGreaterThan(startMs / 1_000);
 });
 
-test.fails("a doubt that is resolved after its dependents' time to live still brings its run to an end", async () => {
-  // Only the node in doubt and its run lose their time to live; what waits for them expires by the run's first deadline.
-  const { world, send } = setup({ node: inDoubt({ dependents: '[["b",1]]' }), run: { waiting_on: new Set([1]) } });
+test("what waits for a doubt does not expire before it is resolved, and everything then goes on", async () => {
+  const soon = startMs / 1_000 + 60;
+  const { world, send } = setup({
+    node: inDoubt({ dependents: '[["b",1]]' }),
+    run: { waiting_on: new Set([1]) },
+    more: [pendingWith({ node_id: "b", ordinal: 1, waiting_on: new Set([0]), expires_at: soon })],
+  });
+  await world.clock.during(scanPass(world, testLimits(), () => 60_000));
+  const kept = (await world.node("b")).expires_at;
+  expect(kept).toBe(startMs / 1_000 + testLimits().retentionMs / 1_000);
   await send(succeeded());
-  for (let pass = 0; pass < 5; pass++) {
-    await world.clock.during(scanPass(world, testLimits(), () => 60_000));
-    world.clock.stall(3_600_000);
-  }
-  expect((await world.run()).status).not.toBe("RUNNING");
+  world.clock.stall(3_600_000);
+  await world.clock.during(scanPass(world, testLimits(), () => 60_000));
+  expect((await world.node("b")).status).toBe("READY");
+});
+
+test("a run without a doubt keeps the time to live that it was given", async () => {
+  const soon = startMs / 1_000 + 60;
+  const { world } = setup({ node: nodeWith({ expires_at: soon }), run: { expires_at: soon } });
+  await world.clock.during(scanPass(world, testLimits(), () => 60_000));
+  expect((await world.node("a")).expires_at).toBe(soon);
 });
 
 describe("the same command again", () => {

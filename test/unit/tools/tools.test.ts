@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buyVoucher } from "../../../functions/tools/buy-voucher.ts";
+import { buyVoucherAtMostOnce } from "../../../functions/tools/buy-voucher-at-most-once.ts";
+import { buyVoucherReconcilable } from "../../../functions/tools/buy-voucher-reconcilable.ts";
 import { tools } from "../../../functions/tools/index.ts";
 import { noop } from "../../../functions/tools/noop.ts";
 import { retryAfterMsOf } from "../../../functions/tools/provider-call.ts";
@@ -9,7 +11,7 @@ import { sendMail } from "../../../functions/tools/send-mail.ts";
 import { sleep } from "../../../functions/tools/sleep.ts";
 import { isNonRetryable, isRetryable, retryAfterOf } from "../../../shared/errors.ts";
 import { startRunSchema } from "../../../shared/model.ts";
-import type { ToolContext } from "../../../shared/tool.ts";
+import type { AnyTool, ToolContext } from "../../../shared/tool.ts";
 import { type Provider, startProvider } from "../../support/provider.ts";
 
 const silent = () => {};
@@ -35,6 +37,8 @@ const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
     },
     (error) => error,
   );
+
+const reconcile = async (context: ToolContext) => (buyVoucherReconcilable as AnyTool).reconcile?.(order, context);
 
 let provider: Provider;
 beforeEach(async () => {
@@ -106,6 +110,43 @@ describe("the voucher", () => {
     process.env.PROVIDER_URL = `${provider.url}/ledger`;
     await buyVoucher.execute(order, contextWith());
     expect(provider.calls).toMatchObject([{ path: "/ledger/vouchers" }]);
+  });
+});
+
+describe("the voucher of a provider without keys", () => {
+  test("that keeps a reference is bought under the operation's id, and found by it", async () => {
+    const context = contextWith({ operationId: "op/ä" });
+    const bought = await buyVoucherReconcilable.execute(order, context);
+    expect(provider.calls).toMatchObject([{ path: "/vouchers", operationId: undefined, reference: "op/ä" }]);
+    expect(await reconcile(context)).toEqual({ is: "done", output: bought });
+    expect(await reconcile(contextWith({ operationId: "another" }))).toEqual({ is: "not_done" });
+    expect(provider.effects).toHaveLength(1);
+    expect(provider.lookups.map(({ path, reference }) => [path, reference])).toEqual([
+      ["/vouchers", "op/ä"],
+      ["/vouchers", "another"],
+    ]);
+  });
+
+  test.each([
+    ["reconcilable", buyVoucherReconcilable],
+    ["at_most_once", buyVoucherAtMostOnce],
+  ])("makes a new effect with each call, so %s must not be called twice", async (effect, tool) => {
+    expect(tool.effect).toBe(effect);
+    await tool.execute(order, contextWith());
+    await tool.execute(order, contextWith({ attempt: 2, fencingToken: 2 }));
+    expect(provider.effects.map(({ answer }) => answer)).toMatchObject([{ code: "VOUCHER-1" }, { code: "VOUCHER-2" }]);
+  });
+
+  test("at_most_once sends nothing by which it could be found", async () => {
+    await buyVoucherAtMostOnce.execute(order, contextWith());
+    expect(provider.calls).toMatchObject([{ body: order, operationId: undefined, reference: undefined }]);
+  });
+
+  test("a look-up that gets no clear answer says nothing about the effect", async () => {
+    process.env.PROVIDER_URL = `${provider.url}/elsewhere`;
+    expect(await thrownBy(reconcile(contextWith()))).toMatchObject({ message: "/vouchers/by-operation answered 404" });
+    await provider.stop();
+    expect(await thrownBy(reconcile(contextWith()))).toBeInstanceOf(TypeError);
   });
 });
 
