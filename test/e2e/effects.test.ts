@@ -71,9 +71,21 @@ async function inDoubt(runId: string): Promise<NodeItem> {
 const callsOfFirst = (runId: string) => provider.callsOfRun(runId).filter((call) => call.nodeId === "first");
 const status = async (runId: string): Promise<string> => (await runProgram(client, ["status", runId])).stdout;
 
-it("a reconcilable tool killed after its effect is looked up once its owner is surely dead: the effect is found, and not made again", async () => {
+/** Each waits for its owner's invocation to be surely over, so all are killed at once and looked at one after another. */
+const scene = async (tool: string, killed: (runId: string) => Promise<void>) => {
   const runId = newRunId();
-  const left = await startAndKill(runId, "looked-up", killAfterTheEffect);
+  return { runId, left: await startAndKill(runId, tool, killed) };
+};
+const [found, notDone, doubtful, cancelled, again] = await Promise.all([
+  scene("looked-up", killAfterTheEffect),
+  scene("looked-up", killBeforeTheEffect),
+  scene("once", killAfterTheEffect),
+  scene("once", killAfterTheEffect),
+  scene("once", killBeforeTheEffect),
+]);
+
+it("a reconcilable tool killed after its effect is looked up once its owner is surely dead: the effect is found, and not made again", async () => {
+  const { runId, left } = found;
   const run = await end(runId);
   expectSucceeded(run);
   expect(run.nodes[0]).toMatchObject({ attempts: 1, epoch: 2, effect: "done" });
@@ -83,8 +95,7 @@ it("a reconcilable tool killed after its effect is looked up once its owner is s
 });
 
 it("a reconcilable tool killed before its effect is found not done, and run again: one effect", async () => {
-  const runId = newRunId();
-  const left = await startAndKill(runId, "looked-up", killBeforeTheEffect);
+  const { runId, left } = notDone;
   const run = await end(runId);
   expectSucceeded(run);
   expect(run.nodes[0]).toMatchObject({ attempts: 2, epoch: 3, effect: "done" });
@@ -95,8 +106,7 @@ it("a reconcilable tool killed before its effect is found not done, and run agai
 });
 
 it("an at_most_once tool killed after its effect is in doubt, which status shows, and resolved as succeeded its dependents run", async () => {
-  const runId = newRunId();
-  const left = await startAndKill(runId, "once", killAfterTheEffect);
+  const { runId, left } = doubtful;
   const doubted = await inDoubt(runId);
   expect(JSON.parse(doubted.doubt ?? "{}").atMs).toBeGreaterThan(left.owner_dead_at_ms ?? Number.POSITIVE_INFINITY);
   expect(doubted).not.toHaveProperty("expires_at");
@@ -131,8 +141,7 @@ it("an at_most_once tool killed after its effect is in doubt, which status shows
 });
 
 it("a doubt outlives a cancel: the run stays CANCELLING until it is resolved, and then ends", async () => {
-  const runId = newRunId();
-  await startAndKill(runId, "once", killAfterTheEffect);
+  const { runId } = cancelled;
   await inDoubt(runId);
   await (await client.cancelRun(runId)).accepted({ timeoutMs: answerWithinMs });
   const before = await client.getRun(runId);
@@ -153,8 +162,7 @@ it("a doubt outlives a cancel: the run stays CANCELLING until it is resolved, an
 });
 
 it("an at_most_once tool killed before its effect and resolved as not done runs again: one effect", async () => {
-  const runId = newRunId();
-  await startAndKill(runId, "once", killBeforeTheEffect);
+  const { runId } = again;
   await inDoubt(runId);
   const resolution = await client.resolveNode(runId, "first", { epoch: 1, resolution: "not_done", ...resolvedBy });
   expect(await resolution.accepted({ timeoutMs: answerWithinMs })).toMatchObject({ changed: true });
