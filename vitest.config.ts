@@ -8,7 +8,7 @@ export default defineConfig({
         test: {
           name: "unit",
           sequence: { groupOrder: 0 },
-          include: ["test/unit/**/*.test.ts", "test/tidy.test.ts", "test/stack/**/*.test.ts"],
+          include: ["test/unit/**/*.test.ts", "test/tidy.test.ts", "test/stack/**/*.test.ts", "examples/**/*.test.ts"],
           testTimeout: 30_000,
         },
       },
@@ -38,6 +38,16 @@ export default defineConfig({
           globalSetup: ["test/support/e2e-setup.ts"],
           testTimeout: 120_000,
           hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: "kills",
+          include: ["test/kills/**/*.test.ts", "test/chaos/**/*.test.ts"],
+          testTimeout: 180_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 4 },
           fileParallelism: false,
         },
       },
