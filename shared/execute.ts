@@ -134,13 +134,13 @@ const noSteps: RunStep = async (name) => {
 
 async function outcomeOf(tool: AnyTool, input: unknown, context: ToolContext, steps: Steps): Promise<Outcome> {
   const outcome = await outcomeOfCode(tool, input, context);
+  await steps.allEnded();
   // Whatever the tool made of it: a step that may have acted is not settled by a value, nor by an error that was caught.
   const doubt = steps.doubt();
   if (doubt !== undefined) return { is: "too_late", why: doubt };
-  const vanished = steps.vanished();
-  if (outcome.is !== "succeeded" || vanished === undefined) return outcome;
-  const message = `step ${JSON.stringify(vanished)} of an earlier attempt was not asked for: a later attempt must ask for the same steps`;
-  return { is: "unknown", error: { name: "StepError", code: "step_vanished", message } };
+  if (outcome.is !== "succeeded") return outcome;
+  const error = await steps.strayed().catch(describeError);
+  return error === undefined ? outcome : { is: "unknown", error };
 }
 
 async function outcomeOfCode(tool: AnyTool, input: unknown, context: ToolContext): Promise<Outcome> {

@@ -1,8 +1,9 @@
 /** Remembered steps inside one node: what has a result is not run again, and what may have run is handled by its class. */
 
+import { describeError, type ErrorRecord } from "./errors.ts";
 import { journalItemSchema, type RememberedStep, stepAttribute } from "./journal.ts";
 import { jsonFault } from "./json.ts";
-import { stepOperationIdOf } from "./keys.ts";
+import { journalKey, stepOperationIdOf } from "./keys.ts";
 import { fixed } from "./limits.ts";
 import { idSchema, type NodeItem, readItem } from "./model.ts";
 import { settle } from "./settle.ts";
@@ -13,14 +14,16 @@ import type { Item } from "./write.ts";
 
 export type Steps = {
   readonly step: RunStep;
+  /** Resolves when no step is running, also of those that the tool did not wait for. */
+  allEnded(): Promise<void>;
   /** From here on nothing is run or remembered any more. */
   end(): void;
   /** A step that may have acted and must not run twice: the node is in doubt, whatever the tool made of it. */
   doubt(): string | undefined;
   /** A step that changes something has been remembered, now or in an earlier attempt. */
   partDone(): boolean;
-  /** The first remembered step that this attempt has not asked for, though its tool has returned. */
-  vanished(): string | undefined;
+  /** How this attempt, whose tool has returned, asked for other steps than the one before. */
+  strayed(): Promise<ErrorRecord | undefined>;
 };
 
 /** An error with a code, which is stored with the attempt that it ends. */
@@ -37,6 +40,7 @@ export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string,
   let ended = false;
   let doubt: string | undefined;
   let partDone = false;
+  let strayed: ErrorRecord | undefined;
 
   /** Once in an attempt, before its first step; a first attempt has nothing to replay and nobody to fence off. */
   const open = async (): Promise<Journal> => {
@@ -52,7 +56,19 @@ export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string,
     isMade = true;
   };
 
-  const step = async <Value>(
+  const underWay = new Set<Promise<unknown>>();
+  const step: RunStep = (name, run, options) => {
+    const running = runStep(name, run, options);
+    // A tool may forget to wait for a step, and nobody hears of its error then: its end is waited for all the same.
+    const ended: Promise<void> = running.then(
+      () => void underWay.delete(ended),
+      () => void underWay.delete(ended),
+    );
+    underWay.add(ended);
+    return running;
+  };
+
+  const runStep = async <Value>(
     name: string,
     run: (context: StepContext) => Promise<Value>,
     options: StepOptions<Value> = {},
@@ -63,7 +79,15 @@ export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string,
       throw stepError("attempt_ended", `step ${JSON.stringify(name)} was asked for after its attempt had ended`);
     checkStep(name, options, asked);
     asked.add(name);
-    const remembered = rememberedAt(await open(), place, name);
+    const remembered = await open().then((found) => {
+      try {
+        return rememberedAt(found, place, name);
+      } catch (error) {
+        // Whatever the tool makes of it: what it returns then does not stand on what is remembered.
+        strayed ??= describeError(error);
+        throw error;
+      }
+    });
     const changes = options.effect !== "read_only";
     if (remembered !== undefined) {
       partDone ||= changes;
@@ -107,12 +131,22 @@ export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string,
 
   return {
     step,
+    allEnded: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
     end: () => {
       ended = true;
     },
     doubt: () => doubt,
     partDone: () => partDone,
-    vanished: () => [...journal.values()].find((remembered) => !asked.has(remembered.name))?.name,
+    strayed: async () => {
+      if (strayed !== undefined || node.epoch === 1) return strayed;
+      const remembered = opened === undefined ? await readJournal(world, node) : journal;
+      const vanished = [...remembered.values()].find(({ name }) => !asked.has(name));
+      if (vanished === undefined) return undefined;
+      const message = `step ${JSON.stringify(vanished.name)} of an earlier attempt was not asked for: a later attempt must ask for the same steps`;
+      return { name: "StepError", code: "step_vanished", message };
+    },
   };
 }
 
@@ -190,6 +224,13 @@ async function openJournal(world: WorkerWorld, node: NodeItem): Promise<Journal>
     if (made.is === "applied") return new Map();
     // A former owner was faster and has made it: its epoch is to be raised.
   }
+}
+
+/** For an attempt that has asked for no step, and so has fenced nobody off. */
+async function readJournal(world: WorkerWorld, node: NodeItem): Promise<Journal> {
+  const item = await world.table.get(journalKey(node.run_id, node.node_id));
+  const journal = item === undefined ? undefined : readItem(journalItemSchema, item);
+  return journal?.generation === node.generation ? journal.steps : new Map();
 }
 
 async function writeStep(world: WorkerWorld, node: NodeItem, step: Item, isMade: () => boolean): Promise<void> {
