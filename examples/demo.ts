@@ -1,11 +1,11 @@
 /**
- * `npm run demo`: a worker is killed after it has bought a voucher and before that is recorded, and still one voucher is
- * bought. Only the process stands here: its streams, its signals, its exit.
+ * `npm run demo`: three workers are killed after they have bought a voucher and before that is recorded, one for each effect
+ * class, and still one voucher each is bought. Only the process stands here: its streams, its signals, its exit.
  */
 import { narrator } from "./demo/narrator.ts";
 import { withStage } from "./demo/stage.ts";
-import { playVoucher } from "./demo/story.ts";
-import { ledgerTable, verdict } from "./demo/verdict.ts";
+import { playVouchers } from "./demo/story.ts";
+import { ledgerTable, summaryTable, verdict } from "./demo/verdict.ts";
 
 const interruption = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interruption.abort());
@@ -13,9 +13,10 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => in
 const tell = narrator((line) => process.stdout.write(`${line}\n`));
 
 async function demo(): Promise<boolean> {
-  const shown = await withStage(tell, interruption.signal, (stage) => playVoucher(stage, tell, interruption.signal));
-  const { holds, lines } = verdict(shown);
-  process.stdout.write(`\nWhat the provider saw:\n\n${ledgerTable(shown.calls).join("\n")}\n\n${lines.join("\n")}\n`);
+  const seen = await withStage(tell, interruption.signal, (stage) => playVouchers(stage, tell, interruption.signal));
+  const { holds, lines } = verdict(seen);
+  const tables = ["What the provider saw:", "", ...ledgerTable(seen), "", "In short:", "", ...summaryTable(seen)];
+  process.stdout.write(`\n${tables.join("\n")}\n\n${lines.join("\n")}\n`);
   return holds;
 }
 

@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
-const folders = ["infra", "functions", "shared", "cli", "client", "examples", "test"] as const;
+const folders = ["infra", "functions", "shared", "cli", "client", "testing", "examples", "test"] as const;
 
 type SourceFile = { readonly path: string; readonly text: string };
 
@@ -60,7 +60,11 @@ const directions: readonly { readonly from: string; readonly may: readonly strin
   },
   { from: "client/", may: ["client/", "shared/", "zod", "node:"] },
   { from: "cli/", may: ["cli/", "client/", "shared/", "zod", "node:"] },
-  { from: "examples/", may: ["examples/", "cli/", "client/", "shared/", "@aws-sdk/", "zod", "node:"] },
+  { from: "testing/", may: ["testing/", "shared/", "node:"] },
+  {
+    from: "examples/",
+    may: ["examples/", "cli/", "client/", "testing/", "shared/", "@aws-sdk/", "zod", "vitest", "node:"],
+  },
 ];
 
 type Import = { readonly from: string; readonly to: string };
@@ -111,7 +115,9 @@ describe("imports", () => {
     const missing = shipped.flatMap((file) =>
       importsOf(file).filter(
         (name) =>
-          /^(infra|functions|shared|cli|client|examples|test)\//.test(name) && name.endsWith(".ts") && !known.has(name),
+          /^(infra|functions|shared|cli|client|testing|examples|test)\//.test(name) &&
+          name.endsWith(".ts") &&
+          !known.has(name),
       ),
     );
     expect(missing).toEqual([]);

@@ -46,7 +46,7 @@ export async function withStage<Result>(
     undo.push(local.stop);
     signal.throwIfAborted();
     useOnly(localAwsEnv(local.endpoint));
-    tell("cdk deploy: a table, its queues, four Lambda functions");
+    tell("cdk deploy: a table, a bucket, its queues, four Lambda functions");
     if (isGiven) undo.push(removeStack);
     const outputs = await deploy({
       endpoint: local.endpoint,

@@ -1,53 +1,97 @@
-/** The run, the kill, and what can be seen of both: in the table, and at the provider. */
+/** The runs, the kills, and what can be seen of both: in the table, and at the provider. */
 import { readFile } from "node:fs/promises";
-import { createClient } from "../../client/index.ts";
+import { type Client, createClient } from "../../client/index.ts";
 import { systemClock } from "../../shared/adapters/clock.ts";
 import { dynamoClient } from "../../shared/adapters/dynamo-client.ts";
 import { dynamoTable } from "../../shared/adapters/dynamo-table.ts";
 import { nodePrefix, runPartition } from "../../shared/keys.ts";
 import { type NodeItem, nodeItemSchema, readItem, startRunSchema } from "../../shared/model.ts";
-import { kill } from "../../test/support/processes.ts";
+import type { Table } from "../../shared/ports.ts";
 import type { Provider } from "../../test/support/provider.ts";
+import { booksOf, isOf, lookUpsOf } from "./books.ts";
+import { cast, type Part } from "./cast.ts";
+import { killFirstBuyer } from "./killing.ts";
 import type { Tell } from "./narrator.ts";
+import { resolveAsAPerson } from "./person.ts";
 import { demoLimits, type Stage } from "./stage.ts";
-import { changesTold } from "./told.ts";
+import { changesTold, lookUpLine } from "./told.ts";
 import type { Seen } from "./verdict.ts";
 
-const runTimeoutMs = 60_000;
-const lookEveryMs = 40;
+const runTimeoutMs = 75_000;
+const lookEveryMs = 60;
 /** How long each call of the provider takes: the outside world is not instant either. */
 const callMs = 300;
 
-/** @throws Error where the worker could not be killed, or the run does not end in time. */
-export async function playVoucher(stage: Stage, tell: Tell, signal: AbortSignal): Promise<Seen> {
+/** All three side by side, since two of them wait until their killed owner's invocation would surely be over. */
+export async function playVouchers(stage: Stage, tell: Tell, signal: AbortSignal): Promise<readonly Seen[]> {
   const { provider, tableName, commandsQueueUrl } = stage;
-  const runId = `voucher-${Date.now().toString(36)}`;
+  for (const path of ["/vouchers", "/saved-vouchers", "/mails"]) provider.tell(path, { slowMs: callMs });
   const client = createClient({ tableName, commandsQueueUrl });
   const table = dynamoTable({ client: dynamoClient(), tableName });
+  const { leaseMs, functionTimeoutMs } = demoLimits;
+  tell(
+    `three times buy -> save -> mail, each buy with a tool of another effect class; a claim holds for ${leaseMs / 1_000} s`,
+  );
+  tell(`unless renewed, and an invocation for ${functionTimeoutMs / 1_000} s: then its process is surely dead`);
+  const width = Math.max(...cast.map(({ effect }) => effect.length));
+  return Promise.all(
+    cast.map((part) => {
+      const tellPart: Tell = (what) => tell(`${part.effect.padEnd(width)}  ${what}`);
+      return playVoucher({ part, provider, client, table, tell: tellPart, signal });
+    }),
+  );
+}
+
+type Scene = {
+  readonly part: Part;
+  readonly provider: Provider;
+  readonly client: Client;
+  readonly table: Table;
+  readonly tell: Tell;
+  readonly signal: AbortSignal;
+};
+
+/** @throws Error where the worker could not be killed, or the run does not end in time. */
+async function playVoucher(scene: Scene): Promise<Seen> {
+  const { part, provider, client, table, tell, signal } = scene;
+  const runId = `${part.effect.replaceAll("_", "-")}-${Date.now().toString(36)}`;
   const nodesNow = async (): Promise<readonly NodeItem[]> =>
     (await table.query(runPartition(runId), nodePrefix))
       .map((item) => readItem(nodeItemSchema, item))
       .sort((a, b) => a.ordinal - b.ordinal);
+  const buyNow = async () => (await nodesNow()).find((node) => node.node_id === "buy");
+  const killed = killFirstBuyer(provider, part, tell, buyNow);
 
-  for (const path of ["/vouchers", "/saved-vouchers", "/mails"]) provider.tell(path, { slowMs: callMs });
-  const killed = killFirstBuyer(provider, tell, async () => (await nodesNow()).find((node) => node.node_id === "buy"));
-
-  const handle = await client.startRun({ runId, nodes: await voucherNodes() }, { signal });
-  tell("start_run sent to SQS: buy -> save -> mail");
+  const handle = await client.startRun({ runId, nodes: await voucherNodes(part) }, { signal });
   await handle.accepted({ timeoutMs: runTimeoutMs, signal });
-  tell(`run ${runId} accepted: it is in DynamoDB; a claim holds for ${demoLimits.leaseMs / 1_000} s unless renewed`);
+  tell(`run ${runId} accepted: it is in DynamoDB`);
 
   const giveUpAtMs = performance.now() + runTimeoutMs;
+  let lookUpsTold = 0;
+  let hasResolved = false;
   for (let before: readonly NodeItem[] = []; ; ) {
     signal.throwIfAborted();
     if (killed.error !== undefined) throw killed.error;
     // The run before its nodes: where it has ended, the nodes that are read after it have ended too.
     const run = await client.getRun(runId);
     const nodes = await nodesNow();
+    for (const asked of lookUpsOf(provider, part).slice(lookUpsTold)) {
+      tell(lookUpLine(asked));
+      lookUpsTold += 1;
+    }
     for (const line of changesTold(before, nodes, killed.node)) tell(line);
     if (run?.ended === true) {
       tell(`run ${run.status}`);
-      return { run, calls: await callsOf(provider), atKill: killed.node };
+      return { part, run, books: await booksOf(provider, part), atKill: killed.node };
+    }
+    if (run?.waitsFor !== undefined && !hasResolved) {
+      hasResolved = true;
+      await resolveAsAPerson(
+        client,
+        provider.effects.filter(({ sequence }) => isOf(provider, part, sequence)),
+        runId,
+        tell,
+      );
     }
     if (performance.now() > giveUpAtMs) throw new Error(`run ${runId} did not end within ${runTimeoutMs / 1_000} s`);
     before = nodes;
@@ -55,46 +99,13 @@ export async function playVoucher(stage: Stage, tell: Tell, signal: AbortSignal)
   }
 }
 
-async function voucherNodes() {
+async function voucherNodes({ tool, customer }: Part) {
   const file = new URL("../voucher.json", import.meta.url);
   const { nodes } = startRunSchema.pick({ nodes: true }).parse(JSON.parse(await readFile(file, "utf8")));
-  return nodes.map(({ node_id, tool, input, depends_on }) => ({ nodeId: node_id, tool, input, dependsOn: depends_on }));
-}
-
-type Killed = { node?: NodeItem; error?: Error };
-
-/** The provider has made the voucher and holds its answer back until this is done, so the worker cannot have recorded it. */
-function killFirstBuyer(provider: Provider, tell: Tell, nodeNow: () => Promise<NodeItem | undefined>): Killed {
-  const killed: Killed = {};
-  const stopListening = provider.onActed(async (call) => {
-    if (call.path !== "/vouchers") return;
-    stopListening();
-    try {
-      const pid = await call.pid();
-      if (pid === undefined) throw new Error("the worker is no process of this machine, so it cannot be killed");
-      tell(`provider: voucher made, answer not sent yet; the caller is worker process ${pid}`);
-      await kill(pid);
-      const node = await nodeNow();
-      if (node === undefined) throw new Error("node buy is not in the table");
-      tell(`KILLED process ${pid} (SIGKILL). The table says: buy is ${node.status}; of the voucher it knows nothing`);
-      tell("its message stays hidden from other workers until the lease has ended");
-      killed.node = node;
-    } catch (error) {
-      killed.error = error instanceof Error ? error : new Error(String(error));
-    }
-  });
-  return killed;
-}
-
-async function callsOf(provider: Provider): Promise<Seen["calls"]> {
-  const made = new Map(provider.effects.map((effect) => [effect.sequence, effect.answer]));
-  return Promise.all(
-    provider.calls.map(async ({ path, operationId, fencingToken, sequence, pid }) => ({
-      path,
-      operationId,
-      fencingToken,
-      worker: await pid(),
-      effect: made.get(sequence),
-    })),
-  );
+  return nodes.map((node) => ({
+    nodeId: node.node_id,
+    tool: node.node_id === "buy" ? tool : node.tool,
+    input: { ...Object(node.input), customer },
+    dependsOn: node.depends_on,
+  }));
 }

@@ -1,23 +1,51 @@
 /** How the voucher's tools call their provider, and what each answer says about the effect. */
 import { NonRetryableError, RetryableError } from "../../shared/errors.ts";
-import type { ToolContext } from "../../shared/tool.ts";
+import type { Reconciled, ToolContext } from "../../shared/tool.ts";
 
 /** The provider did nothing and says that trying again may help. */
 const didNothingYet: ReadonlySet<number> = new Set([429, 503]);
 
+/** Posts JSON under the operation's id, so that the provider can tell a repeat from a new order. */
+export const callProvider = <Answer>(path: string, body: unknown, context: ToolContext): Promise<Answer> =>
+  post(path, body, context, { "idempotency-key": context.operationId });
+
+/** Posts JSON to a provider that knows no keys: each call that arrives is a new order. */
+export const callKeyless = <Answer>(path: string, body: unknown, context: ToolContext): Promise<Answer> =>
+  post(path, body, context, {});
+
 /**
- * Posts JSON under the operation's id, so that the provider can tell a repeat from a new order.
+ * Asks whether an order stands under the operation's id. Only a clear answer counts: any other status, a broken connection
+ * and an abort throw, and then nothing is known.
+ */
+export async function lookUp<Answer>(path: string, context: ToolContext): Promise<Reconciled<Answer>> {
+  const { operationId, signal } = context;
+  const response = await fetch(addressOf(`${path}/by-operation/${encodeURIComponent(operationId)}`), {
+    redirect: "error",
+    signal,
+  });
+  if (!response.ok) throw new Error(`${path}/by-operation answered ${response.status}`);
+  const said = (await response.json()) as { readonly found?: unknown; readonly answer?: unknown };
+  if (said.found === true) return { is: "done", output: said.answer as Answer };
+  return said.found === false ? { is: "not_done" } : { is: "unknown" };
+}
+
+/**
  * The runtime checks the answer against the tool's output schema, which is what makes the type true.
  * @throws RetryableError or NonRetryableError where it is certain that nothing was done, and any other error where it is not:
  * a broken connection, an abort or a 500 may come after the effect.
  */
-export async function callProvider<Answer>(path: string, body: unknown, context: ToolContext): Promise<Answer> {
+async function post<Answer>(
+  path: string,
+  body: unknown,
+  context: ToolContext,
+  key: Readonly<Record<string, string>>,
+): Promise<Answer> {
   const response = await fetch(addressOf(path), {
     method: "POST",
     headers: {
       "content-type": "application/json",
-      "idempotency-key": context.operationId,
       "fencing-token": String(context.fencingToken),
+      ...key,
     },
     body: JSON.stringify(body),
     redirect: "error",

@@ -10,8 +10,9 @@ import {
 } from "../../shared/model.ts";
 import { owed } from "../../shared/owed.ts";
 import type { Item } from "../../shared/write.ts";
-import type { AppliedWrites, Engine, Witness } from "./engine.ts";
-import type { QueueMessage } from "./queue-model.ts";
+import type { QueueMessage } from "../../testing/queue-model.ts";
+import type { AppliedWrites, Witness } from "../../testing/witness.ts";
+import type { Engine } from "./engine.ts";
 import type { Scenario } from "./scenarios.ts";
 
 export type Violation = { readonly invariant: string; readonly what: string };

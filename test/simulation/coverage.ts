@@ -1,6 +1,7 @@
 /** What a set of schedules covered, so that a report can say what was not tried. */
+
+import { type FaultKind, kindsAt, type Port } from "../../testing/faults.ts";
 import type { Tried } from "./explore.ts";
-import { type FaultKind, kindsAt, type Port } from "./faults.ts";
 
 export type Coverage = {
   schedules: number;

@@ -1,9 +1,11 @@
 /** Which schedules are tried: every single fault, every pair of crashes, and random ones by seed. */
-import { type Sabotage, startMs } from "./engine.ts";
-import { type Fault, type FaultKind, noFaults, planned, randomFaults } from "./faults.ts";
+
+import { startMs } from "../../testing/engine.ts";
+import { type Fault, type FaultKind, noFaults, planned, randomFaults } from "../../testing/faults.ts";
+import { seeded } from "../../testing/seeded.ts";
+import type { Sabotage } from "./engine.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { runSchedule, type Verdict } from "./schedule.ts";
-import { seeded } from "./seeded.ts";
 import { calm, randomWeather, type WeatherPlan, weatherOf } from "./weather.ts";
 
 /** A schedule as data: the same case always gives the same verdict. */

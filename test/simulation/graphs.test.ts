@@ -1,9 +1,9 @@
 /** Real graphs under random faults and weather. */
 import { expect, it } from "vitest";
+import { noFaults } from "../../testing/faults.ts";
 import { cover, noCoverage, report } from "./coverage.ts";
 import { engine } from "./engine.ts";
 import { runCase } from "./explore.ts";
-import { noFaults } from "./faults.ts";
 import { graphCase, graphs, startOf } from "./graphs.ts";
 
 const schedulesOfEach = 12;

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { seeded } from "../../testing/seeded.ts";
 import { type Case, caseOf } from "./explore.ts";
 import { runId, type Scenario } from "./scenarios.ts";
-import { seeded } from "./seeded.ts";
 
 const folder = join(import.meta.dirname, "..", "graphs");
 const fileSchema = z.object({ nodes: z.array(z.object({ node_id: z.string(), depends_on: z.array(z.string()) })) });

@@ -3,9 +3,11 @@
 import { operationIdOf } from "../../shared/keys.ts";
 import type { Limits } from "../../shared/limits.ts";
 import { isLiving, nodeItemSchema, type RunStatus, startRunSchema } from "../../shared/model.ts";
+import type { Call, ChooseFault, Fault } from "../../testing/faults.ts";
+import { calmWeather, type Weather } from "../../testing/weather.ts";
+import type { AppliedWrites } from "../../testing/witness.ts";
 import { checker, type Violation } from "./checker.ts";
-import { type AppliedWrites, calmWeather, type Engine, engine, type Sabotage, type Weather } from "./engine.ts";
-import type { Call, ChooseFault, Fault } from "./faults.ts";
+import { type Engine, engine, type Sabotage } from "./engine.ts";
 import { runId, type Scenario } from "./scenarios.ts";
 
 export type Struck = Call & Fault;
@@ -52,13 +54,13 @@ export async function runSchedule({
     ...(limits === undefined ? {} : { limits }),
     ...(sabotage === undefined ? {} : { sabotage }),
     ...(scenario.undeployed === undefined ? {} : { undeployed: scenario.undeployed }),
-    ...(scenario.unreadableForMs === undefined ? {} : { unreadableForMs: scenario.unreadableForMs }),
     ...(scenario.bucketDownForMs === undefined ? {} : { bucketDownForMs: scenario.bucketDownForMs }),
     witness: {
       ...check.witness,
       applied: (applied) => {
         check.witness.applied?.(applied);
         if (scenario.resolver !== undefined) askAboutDoubts(made, applied, scenario.resolver);
+        if (scenario.unreadableForMs !== undefined) makeUnreadable(made, applied, scenario.unreadableForMs);
         for (const { new: item } of applied.writes)
           if (item.kind === "node") states.add(`${item.status}/${item.epoch}/${item.effect ?? ""}`);
       },
@@ -99,6 +101,16 @@ export async function runSchedule({
     states,
     lateCalls: made.outside.ledger.calls.filter((call) => call.late).length,
   };
+}
+
+/** What a start has written looks for a while as a later version of this software would write it. */
+function makeUnreadable(made: Engine, { writes }: AppliedWrites, forMs: number): void {
+  for (const { write } of writes.filter(({ write: { name } }) => name === "create_node" || name === "start_run")) {
+    const setVersion = (v: number): void =>
+      made.byAnotherHand({ op: "update", name: "by_another_hand", key: write.key, set: { v }, conditions: [] });
+    setVersion(2);
+    made.clockwork.at(made.clockwork.nowMs() + forMs, () => setVersion(1));
+  }
 }
 
 /** Someone looks into each doubt a minute later, and says it twice: the second time the state has moved on. */

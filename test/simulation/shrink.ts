@@ -1,7 +1,8 @@
 /** Makes a failing schedule smaller: fault after fault and cloud after cloud is taken away while it still fails. */
+
+import type { Fault } from "../../testing/faults.ts";
 import type { Sabotage } from "./engine.ts";
 import { type Case, runCase, type Tried } from "./explore.ts";
-import type { Fault } from "./faults.ts";
 import { calm, type WeatherPlan } from "./weather.ts";
 
 const fails = async (tried: Case, sabotage: Sabotage | undefined): Promise<boolean> =>

@@ -6,7 +6,11 @@ type Survivor = {
   readonly why: string;
 };
 
-export const survivors: readonly Survivor[] = [
+const survivors: readonly Survivor[] = [
+  {
+    mutant: /^claim without \[\d+\] dispatch_id equal/,
+    why: "a message of old then does what the newest one was sent for, and the newest finds it done: it costs deliveries, and nothing is done twice.",
+  },
   {
     mutant: /generation (equal|notEqual)/,
     why: "a second run of the same id starts only after the first one's retention (30 days); no invocation (15 min), stream record (24 h) or message (14 days) lives so long. Kept for tables that were restored, and held by unit tests.",

@@ -9,7 +9,7 @@ import {
   type Tool,
   type ToolContext,
 } from "../../shared/tool.ts";
-import type { Process } from "./process.ts";
+import type { Process } from "../../testing/process.ts";
 
 /** One call that reached the provider. */
 export type LedgerCall = {

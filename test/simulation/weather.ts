@@ -1,7 +1,8 @@
 /** Faults of the surroundings, as data, so that a failing schedule can be told and made smaller. */
-import { calmWeather, type Weather } from "./engine.ts";
-import type { ProcessKind } from "./faults.ts";
-import type { Seeded } from "./seeded.ts";
+
+import type { ProcessKind } from "../../testing/faults.ts";
+import type { Seeded } from "../../testing/seeded.ts";
+import { calmWeather, type Weather } from "../../testing/weather.ts";
 
 export type WeatherPlan = {
   /** Whose trigger is off, from when on, and until when; `Infinity` for ever. */

@@ -1,6 +1,6 @@
 /**
- * The outside world of the tests: an HTTP service that honours idempotency keys, writes down every call and every effect,
- * and can be told to be slow, to fail, or to hang after it has acted.
+ * The outside world of the tests: an HTTP service that honours idempotency keys where it is given them, looks operations up
+ * by their reference, writes down every call and every effect, and can be told to be slow, to fail, or to hang after it has acted.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,10 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Deferred, deferred } from "./deferred.ts";
 import { ownerOf } from "./processes.ts";
 import { type Behaviour, behaviours } from "./provider/behaviour.ts";
-import { type Answer, type Effect, ledger, type ProviderCall } from "./provider/ledger.ts";
+import { type Answer, type Effect, type Lookup, ledger, type ProviderCall } from "./provider/ledger.ts";
 import { serviceAt } from "./provider/services.ts";
 
-export type { ProviderCall } from "./provider/ledger.ts";
+export type { Lookup, ProviderCall } from "./provider/ledger.ts";
 
 /** Runs between the effect and its answer, which waits for it: the moment to kill the process at the other end. */
 type ActedListener = (call: ProviderCall) => void | Promise<void>;
@@ -21,6 +21,7 @@ export type Provider = {
   readonly url: string;
   readonly calls: readonly ProviderCall[];
   readonly effects: readonly Effect[];
+  readonly lookups: readonly Lookup[];
   callsOf(path: string): readonly ProviderCall[];
   effectsOf(path: string): readonly Effect[];
   /** `nth` counts the calls of a path from 1; without it the behaviour is that of all its calls. */
@@ -54,6 +55,8 @@ export async function startProvider({ port = 0 }: { port?: number } = {}): Promi
   const answerTo = async (request: IncomingMessage): Promise<Answer> => {
     if (request.method === "GET" && request.url === "/")
       return { status: 200, body: { calls: book.calls, effects: book.effects } };
+    const asked = request.method === "GET" ? lookupOf(request) : undefined;
+    if (asked !== undefined) return book.look(asked);
     const call = callOf(request, await json(request).catch(() => undefined), book.calls.length + 1);
     const service = serviceAt(call.path);
     if (service === undefined || request.method !== "POST") return { status: 404, body: { error: "no such service" } };
@@ -83,6 +86,7 @@ export async function startProvider({ port = 0 }: { port?: number } = {}): Promi
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: book.calls,
     effects: book.effects,
+    lookups: book.lookups,
     callsOf,
     effectsOf: (path) => book.effects.filter((effect) => effect.path === path),
     tell: told.tell,
@@ -109,6 +113,18 @@ export async function startProvider({ port = 0 }: { port?: number } = {}): Promi
   };
 }
 
+function lookupOf(request: IncomingMessage): Omit<Lookup, "found"> | undefined {
+  const [, path, reference] = /^(\/.+)\/by-operation\/([^/]+)$/.exec(request.url ?? "") ?? [];
+  if (path === undefined || reference === undefined || serviceAt(path) === undefined) return undefined;
+  const { socket } = request;
+  return { atMs: Date.now(), path, reference: decodeURIComponent(reference), pid: () => ownerOf(socket) };
+}
+
+const referenceIn = (body: unknown): string | undefined => {
+  const reference: unknown = typeof body === "object" && body !== null ? Reflect.get(body, "reference") : undefined;
+  return typeof reference === "string" ? reference : undefined;
+};
+
 function callOf(request: IncomingMessage, body: unknown, sequence: number): ProviderCall {
   const header = (name: string): string | undefined => request.headersDistinct[name]?.[0];
   const fencingToken = header("fencing-token");
@@ -123,6 +139,7 @@ function callOf(request: IncomingMessage, body: unknown, sequence: number): Prov
     attemptKey: header("attempt-key"),
     nodeId: nodeId === undefined ? undefined : decodeURIComponent(nodeId),
     body,
+    reference: referenceIn(body),
     peerPort: socket.remotePort,
     pid: () => ownerOf(socket),
   };

@@ -14,6 +14,8 @@ export type ProviderCall = {
   /** `Node-Id`, percent-encoded on the wire since an id may be of any script. */
   readonly nodeId: string | undefined;
   readonly body: unknown;
+  /** The body's field `reference`: a name that the caller gives, which is kept and makes no repeat harmless. */
+  readonly reference: string | undefined;
   /** The caller's local port: what `pidOfPeer` takes. */
   readonly peerPort: number | undefined;
   /** The calling process, known even when it is dead by now. */
@@ -25,14 +27,29 @@ export type Answer = { readonly status: number; readonly body: unknown; readonly
 export type Effect = {
   readonly path: string;
   readonly operationId: string | undefined;
+  readonly reference: string | undefined;
   /** The call that made it. */
   readonly sequence: number;
   readonly answer: unknown;
 };
 
+/** `GET /vouchers/by-operation/:reference`: a question, which makes nothing. */
+export type Lookup = {
+  readonly atMs: number;
+  readonly path: string;
+  readonly reference: string;
+  /** The answer of the effect that was found, the first of several. */
+  readonly found: unknown;
+  /** The asking process. */
+  pid(): Promise<number | undefined>;
+};
+
 export type Ledger = {
   readonly calls: ProviderCall[];
   readonly effects: Effect[];
+  readonly lookups: Lookup[];
+  /** Whether an effect has been made under this reference, and what it was. */
+  look(asked: Omit<Lookup, "found">): Answer;
   /**
    * Makes the effect, or gives the first call's answer again. A key that comes back with another path or body is refused,
    * as Stripe and the IETF's draft on idempotency keys do: it would hide that two operations share an id.
@@ -43,18 +60,26 @@ export type Ledger = {
 export function ledger(): Ledger {
   const calls: ProviderCall[] = [];
   const effects: Effect[] = [];
+  const lookups: Lookup[] = [];
   const byKey = new Map<string, { content: string; effect: Effect }>();
   return {
     calls,
     effects,
+    lookups,
+    look: (asked) => {
+      const found = effects.find(({ path, reference }) => path === asked.path && reference === asked.reference);
+      lookups.push({ ...asked, found: found?.answer });
+      // Both are answers: a 404 would also come from a wrong address, and be taken for "not done".
+      return { status: 200, body: found === undefined ? { found: false } : { found: true, answer: found.answer } };
+    },
     act: (call, make) => {
       const content = JSON.stringify([call.path, call.body]);
       const known = call.operationId === undefined ? undefined : byKey.get(call.operationId);
       if (known !== undefined && known.content !== content)
         return { acted: false, answer: { status: 422, body: { error: "the key was used with other content" } } };
       if (known !== undefined) return { acted: false, answer: { status: 200, body: known.effect.answer } };
-      const { path, operationId, sequence } = call;
-      const effect = { path, operationId, sequence, answer: make(effects.length + 1) };
+      const { path, operationId, reference, sequence } = call;
+      const effect = { path, operationId, reference, sequence, answer: make(effects.length + 1) };
       effects.push(effect);
       if (operationId !== undefined) byKey.set(operationId, { content, effect });
       return { acted: true, answer: { status: 200, body: effect.answer } };

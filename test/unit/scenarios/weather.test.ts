@@ -1,7 +1,8 @@
 /** Public reports of faults (docs/scenarios.md) tried in the simulation, each under the checker of every invariant. */
 import { expect, test } from "vitest";
-import { calmWeather, startMs, type Weather } from "../../simulation/engine.ts";
-import { type ChooseFault, noFaults } from "../../simulation/faults.ts";
+import { startMs } from "../../../testing/engine.ts";
+import { type ChooseFault, noFaults } from "../../../testing/faults.ts";
+import { calmWeather, type Weather } from "../../../testing/weather.ts";
 import { type Scenario, type ScenarioNode, scenarioNamed } from "../../simulation/scenarios.ts";
 import { runSchedule } from "../../simulation/schedule.ts";
 

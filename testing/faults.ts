@@ -54,6 +54,8 @@ export type Call = {
   readonly process: ProcessKind;
   readonly port: Port;
   readonly what: string;
+  /** The node that it is about, where it is about one. */
+  readonly nodeId?: string;
 };
 export type Fault = { readonly kind: FaultKind; readonly ms: number };
 

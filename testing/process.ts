@@ -1,5 +1,5 @@
 /** One invocation of a function: it may die, stand still, or have a clock of its own; its calls are where faults strike. */
-import type { Chance, Clock } from "../../shared/ports.ts";
+import type { Chance, Clock } from "../shared/ports.ts";
 import type { Clockwork } from "./clockwork.ts";
 import type { Call, ChooseFault, Fault, Port, ProcessKind } from "./faults.ts";
 import type { Seeded } from "./seeded.ts";
@@ -14,7 +14,15 @@ export type Process = {
   /** The handler has returned: whatever it left behind is frozen. */
   finish(): void;
   /** Makes a call of a port: `apply` takes effect at one instant, then the answer is on its way. */
-  call<Answer>(port: Port, what: string, apply: () => Promise<Answer>, wrong: WrongAnswers<Answer>): Promise<Answer>;
+  call<Answer>(
+    port: Port,
+    what: string,
+    apply: () => Promise<Answer>,
+    wrong: WrongAnswers<Answer>,
+    nodeId?: string,
+  ): Promise<Answer>;
+  /** Runs code of a tool, which may take its time: a crash after it falls when it has come to its end. */
+  runCode<Result>(what: string, code: () => Promise<Result>): Promise<Result>;
 };
 
 /** What a caller hears when its call was struck; a thunk that throws rejects the call. */
@@ -27,6 +35,8 @@ export type WrongAnswers<Answer> = {
 export type ProcessOptions = {
   readonly id: number;
   readonly kind: ProcessKind;
+  /** The node whose message it was given. */
+  readonly nodeId?: string | undefined;
   readonly clockwork: Clockwork;
   readonly chance: Chance;
   readonly choose: ChooseFault;
@@ -46,6 +56,8 @@ type Strike = {
   readonly error: () => Promise<unknown>;
   readonly busy: () => Promise<unknown>;
   readonly lostReply: () => Promise<unknown>;
+  /** Whether it takes effect bit by bit, and not at one instant. */
+  readonly isCode: boolean;
 };
 
 export function startProcess(options: ProcessOptions): Process {
@@ -78,8 +90,11 @@ export function startProcess(options: ProcessOptions): Process {
         die();
         return;
       case "crash_after":
-        void calls.apply();
-        die();
+        if (calls.isCode) void calls.apply().then(die, die);
+        else {
+          void calls.apply();
+          die();
+        }
         return;
       case "error":
         calls.reply(calls.error, backMs);
@@ -121,34 +136,31 @@ export function startProcess(options: ProcessOptions): Process {
       at(clockwork.nowMs() + ms, wake);
     });
 
-  const call = <Answer>(
-    port: Port,
-    what: string,
-    apply: () => Promise<Answer>,
-    wrong: WrongAnswers<Answer>,
+  const make = <Answer>(
+    call: Pick<Call, "port" | "what">,
+    nodeId: string | undefined,
+    calls: Omit<Strike, "reply">,
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       // A process that is dead goes on in memory only: nothing that it calls happens.
       if (!alive) return;
-      const made: Call = { index: options.nextCallIndex(), process: options.kind, port, what };
+      const about = nodeId === undefined ? {} : { nodeId };
+      const made: Call = { index: options.nextCallIndex(), process: options.kind, ...call, ...about };
       const fault = choose(made);
       if (fault !== undefined) options.onFault(fault, made);
-      const answer = (make: () => Promise<Answer>, afterMs: number): void => {
-        const made = make();
+      const reply = (answer: () => Promise<unknown>, afterMs: number): void => {
+        const answered = answer() as Promise<Answer>;
         // The answer is taken when it arrives; a process that died meanwhile never hears it.
-        made.catch(() => undefined);
-        at(clockwork.nowMs() + afterMs, () => void made.then(resolve, reject));
+        answered.catch(() => undefined);
+        at(clockwork.nowMs() + afterMs, () => void answered.then(resolve, reject));
       };
       const wayMs = options.latencyMs() / 2;
-      const calls = {
-        reply: answer,
-        apply,
-        error: wrong.error,
-        busy: wrong.busy ?? wrong.error,
-        lostReply: wrong.lostReply,
-      };
-      at(clockwork.nowMs() + wayMs, () => strike(fault, wayMs, calls as Strike));
+      at(clockwork.nowMs() + wayMs, () => strike(fault, wayMs, { ...calls, reply }));
     });
+
+  const fails = async (): Promise<never> => {
+    throw new Error("injected: the tool's code failed");
+  };
 
   return {
     id: options.id,
@@ -164,7 +176,16 @@ export function startProcess(options: ProcessOptions): Process {
     finish: () => {
       alive = false;
     },
-    call,
+    call: (port, what, apply, wrong, nodeId = options.nodeId) =>
+      make({ port, what }, nodeId, { ...wrong, busy: wrong.busy ?? wrong.error, apply, isCode: false }),
+    runCode: (what, code) =>
+      make({ port: "tool", what }, options.nodeId, {
+        apply: code,
+        error: fails,
+        busy: fails,
+        lostReply: fails,
+        isCode: true,
+      }),
   };
 }
 

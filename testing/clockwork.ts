@@ -11,10 +11,14 @@ type Event = { readonly timeMs: number; readonly order: number; readonly run: ()
 
 const before = (a: Event, b: Event): boolean => a.timeMs < b.timeMs || (a.timeMs === b.timeMs && a.order < b.order);
 
-/** All promise reactions that an event set going have run when a macrotask runs. */
-const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Taken when this file is loaded: a test's fake timers would never let it come. */
+const immediately = setImmediate;
 
-export function clockwork(startMs: number): Clockwork {
+/** All promise reactions that an event set going have run when a macrotask runs. */
+export const promisesSettled = (): Promise<void> => new Promise((resolve) => void immediately(resolve));
+
+/** @param quiet resolves when nothing that an event set going goes on by itself any more: only then comes the next one. */
+export function clockwork(startMs: number, quiet: () => Promise<void> = promisesSettled): Clockwork {
   const heap: Event[] = [];
   let nowMs = startMs;
   let order = 0;
