@@ -136,6 +136,7 @@ async function outcomeOf(tool: AnyTool, input: unknown, context: ToolContext, st
   const outcome = await outcomeOfCode(tool, input, context);
   await steps.allEnded();
   // Whatever the tool made of it: a step that may have acted is not settled by a value, nor by an error that was caught.
+  if (steps.tooEarly()) return { is: "too_early" };
   const doubt = steps.doubt();
   if (doubt !== undefined) return { is: "too_late", why: doubt };
   if (outcome.is !== "succeeded") return outcome;

@@ -169,6 +169,8 @@ const storedNodeSchema = z.object({
   ended_at_ms: wholeNumber.optional(),
   /** A step that changes something has been remembered: whatever becomes of the node, its effect is not `none`. */
   part_done: z.boolean().optional(),
+  /** Owners up to this epoch were surely dead before the node was READY again. */
+  owners_dead_through_epoch: wholeNumber.optional(),
   /** Calls of `reconcile` begun since the last certain outcome. */
   reconciles_used: wholeNumber.optional(),
   /** JSON text: since when it is in doubt, and why. */

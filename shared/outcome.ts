@@ -23,6 +23,8 @@ export type Outcome =
   | { readonly is: "called_off"; readonly status: "CANCELLED" | "EXPIRED"; readonly error: ErrorRecord }
   /** The tool was not called: an earlier attempt is open, and what would make a repeat harmless has run out. */
   | { readonly is: "too_late"; readonly why: string }
+  /** A step asks what a former owner did, who may be alive still: to be asked once it is surely dead. */
+  | { readonly is: "too_early" }
   /** Reconcile says that no attempt so far has had its effect, nor will. */
   | { readonly is: "found_not_done" }
   /** Reconcile could not tell. */
@@ -85,6 +87,15 @@ export function nextStep(outcome: Outcome, situation: Situation): NextStep {
       return { is: "again", name: "put_back", notBeforeMs: nowMs + outcome.delayMs, certain, counts: false };
     case "too_late":
       return { is: "doubt", why: outcome.why };
+    case "too_early":
+      // The tool's own code has run up to that step, so nothing is certain; the attempt is given back all the same.
+      return {
+        is: "again",
+        name: "await_owner",
+        notBeforeMs: node.owner_dead_at_ms ?? nowMs,
+        certain: false,
+        counts: false,
+      };
     case "retryable":
       return againOrEnd(outcome.error, { effect, certain, retryAfterMs: outcome.retryAfterMs }, situation);
     case "unknown":

@@ -20,6 +20,8 @@ export type Steps = {
   end(): void;
   /** A step that may have acted and must not run twice: the node is in doubt, whatever the tool made of it. */
   doubt(): string | undefined;
+  /** A step must know what a former owner did, and that one may be alive still. */
+  tooEarly(): boolean;
   /** A step that changes something has been remembered, now or in an earlier attempt. */
   partDone(): boolean;
   /** How this attempt, whose tool has returned, asked for other steps than the one before. */
@@ -39,6 +41,7 @@ export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string,
   let isMade = node.epoch > 1;
   let ended = false;
   let doubt: string | undefined;
+  let tooEarly = false;
   let partDone = false;
   let strayed: ErrorRecord | undefined;
 
@@ -105,6 +108,16 @@ export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string,
     return decode<Value>(value);
   };
 
+  /** A former owner that lives on could act after the look-up, or still remember the step that is about to be doubted. */
+  const waitForOwners = (name: string): void => {
+    if (node.owners_dead_through_epoch === node.epoch - 1) return;
+    tooEarly = true;
+    throw stepError(
+      "owner_not_dead",
+      `step ${JSON.stringify(name)} is asked about once its former owner is surely dead`,
+    );
+  };
+
   /** @returns what is known of a step that may have run, or undefined where it may simply run again. */
   const lookUp = async <Value>(
     name: string,
@@ -117,9 +130,11 @@ export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string,
       case "idempotent":
         return undefined;
       case "at_most_once":
+        waitForOwners(name);
         doubt = `step ${JSON.stringify(name)} may have run, and must not run twice`;
         throw stepError("step_in_doubt", doubt);
       case "reconcilable": {
+        waitForOwners(name);
         const answer = await options.reconcile?.(context);
         if (answer?.is === "done" || answer?.is === "not_done") return answer;
         throw stepError("step_not_reconciled", `reconcile of step ${JSON.stringify(name)} could not tell`);
@@ -138,6 +153,7 @@ export function stepsOf(world: WorkerWorld, node: NodeItem, operationId: string,
       ended = true;
     },
     doubt: () => doubt,
+    tooEarly: () => tooEarly,
     partDone: () => partDone,
     strayed: async () => {
       if (strayed !== undefined || node.epoch === 1) return strayed;

@@ -136,7 +136,7 @@ export type Requeue = {
   readonly record: Record;
   /** False gives the attempt back: its tool was never called. */
   readonly counts: boolean;
-  readonly name: "retry" | "put_back" | "reconcile_later" | "not_done";
+  readonly name: "retry" | "put_back" | "await_owner" | "reconcile_later" | "not_done";
 };
 
 /** RUNNING -> READY by its owner: to be tried again, as a new dispatch. */
@@ -151,6 +151,8 @@ export function requeue(node: NodeItem, again: Requeue, nowMs: number): Write[] 
       ready_at_ms: nowMs,
       ...(again.counts ? {} : { attempts_used: node.attempts_used - 1 }),
       ...(node.part_done === true ? { part_done: true } : {}),
+      // It is READY only once this owner, and so every one before it, is surely dead.
+      ...(again.name === "await_owner" ? { owners_dead_through_epoch: node.epoch } : {}),
       ...again.record.set,
       ...known.set,
     },

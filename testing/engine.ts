@@ -13,38 +13,20 @@ import type { Log, Rejection, World } from "../shared/ports.ts";
 import { readEntry, relayEntry } from "../shared/relay.ts";
 import { scanPass } from "../shared/scan.ts";
 import { startWrites } from "../shared/start.ts";
-import { type AnyTool, toolTable } from "../shared/tool.ts";
+import { toolTable } from "../shared/tool.ts";
 import { handleDelivery } from "../shared/worker.ts";
 import type { Item, Write } from "../shared/write.ts";
 import { type Clockwork, clockwork } from "./clockwork.ts";
 import { nodeOf } from "./dispatched-node.ts";
-import type { ChooseFault, ProcessKind } from "./faults.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import type { ProcessKind } from "./faults.ts";
 import { blobsOf, queueOf, type Surroundings, tableOf } from "./ports.ts";
 import { type Process, seededChance, startProcess } from "./process.ts";
 import { type QueueMessage, type QueueModel, queueModel } from "./queue-model.ts";
-import type { Sabotage } from "./sabotage.ts";
 import { seeded } from "./seeded.ts";
 import { streamModel } from "./stream-model.ts";
-import { calmWeather, type Weather } from "./weather.ts";
-import type { AppliedWrites, Witness } from "./witness.ts";
-
-export type EngineOptions = {
-  /** The run that will be started: the scanner's looks at its shard are calls that may be struck. */
-  readonly runId: string;
-  readonly seed: number;
-  readonly choose: ChooseFault;
-  /** Tools bound to the process that runs them. */
-  readonly toolsFor: (process: Process) => readonly AnyTool[];
-  /** Resolves when nothing goes on any more at this instant of virtual time. @default once all promises have settled */
-  readonly quiet?: () => Promise<void>;
-  readonly weather?: Weather;
-  readonly limits?: Partial<Limits>;
-  readonly witness?: Witness;
-  /** For so long after the start no object can be put or read. */
-  readonly bucketDownForMs?: number;
-  /** A known mistake, put in on purpose to see whether the checker finds it. */
-  readonly sabotage?: Sabotage;
-};
+import { calmWeather } from "./weather.ts";
+import type { AppliedWrites } from "./witness.ts";
 
 export type Engine = {
   readonly clockwork: Clockwork;
@@ -63,6 +45,8 @@ export type Engine = {
   startAtOnce(command: StartRun): void;
   /** Invocations that ended by dying, and calls made. */
   readonly tally: { crashes: number; calls: number; claims: number; recordsLost: number };
+  /** Invocations that have neither returned nor died: one that stands still may yet act. */
+  atWork(): number;
   run(done: () => boolean, forMs: number): Promise<void>;
   startScanner(): void;
 };
@@ -85,6 +69,7 @@ export function engine(options: EngineOptions): Engine {
   const itemAt = (pk: string, sk: string): Item | undefined => latest.get(placeOf(pk, sk));
   const namespace = "simulation";
   let processes = 0;
+  const begun = new Set<Process>();
 
   let applying: AppliedWrites["writes"][number][] = [];
   const table = memoryTable({
@@ -128,6 +113,7 @@ export function engine(options: EngineOptions): Engine {
       },
     });
     clock.at(clock.nowMs() + timeoutMs, () => process.die());
+    begun.add(process);
     return process;
   };
 
@@ -294,6 +280,10 @@ export function engine(options: EngineOptions): Engine {
     },
     startAtOnce,
     tally,
+    atWork: () => {
+      for (const process of begun) if (!process.isAlive()) begun.delete(process);
+      return begun.size;
+    },
     run: (done, forMs) => clock.run(done, startMs + forMs),
     startScanner,
   };

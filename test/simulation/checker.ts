@@ -34,7 +34,14 @@ const asRun = (item: Item | undefined): RunItem | undefined =>
 const dependentsPrefix = dependentsKey("", "").sk;
 
 /** What an owner may do, as opposed to what anyone may who finds the lease ended. */
-const ownersWrites: ReadonlySet<string> = new Set(["heartbeat", "retry", "put_back", "reconcile_later", "not_done"]);
+const ownersWrites: ReadonlySet<string> = new Set([
+  "heartbeat",
+  "retry",
+  "put_back",
+  "await_owner",
+  "reconcile_later",
+  "not_done",
+]);
 /** Tools whose effects are made by steps, each under an operation id of its own. */
 const stepsByTool: Readonly<Record<string, readonly string[]>> = {
   steps: ["first", "left", "right"],
@@ -42,7 +49,14 @@ const stepsByTool: Readonly<Record<string, readonly string[]>> = {
   "step-then-fails": ["before"],
   "step-looked-up": ["paid"],
 };
-const requeues: ReadonlySet<string> = new Set(["retry", "put_back", "reconcile_later", "not_done", "resolve_not_done"]);
+const requeues: ReadonlySet<string> = new Set([
+  "retry",
+  "put_back",
+  "await_owner",
+  "reconcile_later",
+  "not_done",
+  "resolve_not_done",
+]);
 /** Classes of which an attempt without a recorded outcome is never dressed up as a failure. */
 const carefulTools: ReadonlySet<string> = new Set([
   "once",
@@ -118,6 +132,7 @@ export function checker(scenario: Scenario): Checker {
     } else if (node.epoch !== old.epoch) fail("I3", `epoch changed without a claim: ${at}`);
     if (
       name === "put_back" ||
+      name === "await_owner" ||
       name === "enter_doubt" ||
       (name.startsWith("end_") && applied.by.kind === "worker" && node.effect !== "done")
     )

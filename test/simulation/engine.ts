@@ -1,7 +1,8 @@
 /** The engine of leasehold/testing with the simulation's own tools, their ledger, and mistakes put in on purpose. */
 import { nodeKey } from "../../shared/keys.ts";
 import type { ToolContext } from "../../shared/tool.ts";
-import { type Engine as Deployment, engine as deployment, type EngineOptions } from "../../testing/engine.ts";
+import { type Engine as Deployment, engine as deployment } from "../../testing/engine.ts";
+import type { EngineOptions } from "../../testing/engine-options.ts";
 import type { Sabotage as SabotagedPorts } from "../../testing/sabotage.ts";
 import { runId } from "./scenarios.ts";
 import { type Outside, outside } from "./tools.ts";

@@ -84,7 +84,7 @@ export async function runSchedule({
 
   let status: RunStatus | undefined;
   const isOver = (): boolean => {
-    if (made.commands.living().length > 0 || made.dispatches.living().length > 0) return false;
+    if (made.commands.living().length > 0 || made.dispatches.living().length > 0 || made.atWork() > 0) return false;
     if (scenario.refused === true) return true;
     status = statusOf(made.items());
     return status !== undefined && !isLiving(status);

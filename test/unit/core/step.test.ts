@@ -29,9 +29,13 @@ function setupAttempts(attempts: readonly Attempt[], tool: Partial<AnyTool> = {}
 }
 
 /** One attempt after another, each by the message of its dispatch. */
-async function attempt({ world, deliver }: Pick<WorkerSetup, "world" | "deliver">, times: number): Promise<void> {
+async function attempt(
+  { world, deliver }: Pick<WorkerSetup, "world" | "deliver">,
+  times: number,
+  pauseMs = 10_000,
+): Promise<void> {
   for (let time = 0; time < times; time++) {
-    world.clock.stall(10_000);
+    world.clock.stall(pauseMs);
     await deliver({ dispatchId: (await world.node("a")).dispatch_id, messageId: `m-${time}` });
   }
 }
@@ -296,6 +300,9 @@ describe("a tool that asks for other steps than before is told so", () => {
   });
 });
 
+/** Longer than an invocation and the skew bound. */
+const ownerDeadMs = 400_000;
+
 describe("a step that may have run and is not remembered", () => {
   /** The first attempt's step acts, and its process dies before it can be remembered. */
   const setupDead = (options: StepOptions<string>, second?: Attempt) => {
@@ -331,7 +338,7 @@ describe("a step that may have run and is not remembered", () => {
         .catch(() => undefined);
       return { ok: true };
     });
-    await attempt(setup, 2);
+    await attempt(setup, 3, ownerDeadMs);
     expect(ranAgain).toBe(false);
     const node = await setup.node();
     expect(node.status).toBe("IN_DOUBT");
@@ -355,17 +362,35 @@ describe("a step that may have run and is not remembered", () => {
       );
       return { value };
     });
-    await attempt(setup, 2);
+    await attempt(setup, 3, ownerDeadMs);
     expect(ranAgain).toBe(false);
     expect((await setup.node()).output).toBe('{"value":"found"}');
     expect(JSON.stringify(await setup.journal())).toContain("found");
+  });
+
+  test("is asked about only once its former owner is surely dead, and the attempt that waits for that is given back", async () => {
+    let asked = 0;
+    const setup = setupDead({
+      effect: "reconcilable",
+      reconcile: async () => {
+        asked += 1;
+        return { is: "not_done" };
+      },
+    });
+    await attempt(setup, 2);
+    const waiting = await setup.node();
+    expect(asked).toBe(0);
+    expect(waiting).toMatchObject({ status: "READY", attempts_used: 1, certain_through_epoch: 0 });
+    expect(waiting.not_before_ms).toBeGreaterThan(setup.world.clock.nowMs() + 250_000);
+    await attempt(setup, 1, ownerDeadMs);
+    expect(asked).toBe(1);
   });
 
   test.each([["not_done", ["pay", "pay"]] as const, ["unknown", ["pay"]] as const])(
     "whose look-up says %s is run %j",
     async (is, runs) => {
       const setup = setupDead({ effect: "reconcilable", reconcile: async () => ({ is }) });
-      await attempt(setup, 2);
+      await attempt(setup, 3, ownerDeadMs);
       expect(setup.ran).toEqual(runs);
     },
   );
