@@ -3,6 +3,10 @@ import { defineConfig } from "vitest/config";
 // One group after another: the leases of the end-to-end tests are seconds long, and a busy machine would end them.
 export default defineConfig({
   test: {
+    // One worker fewer than there are cores is the default: on two cores that would be one.
+    maxWorkers: 2,
+    // The SDK says at each start, in each process, that its next year's versions want a newer Node.
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: "true" },
     projects: [
       {
         test: {

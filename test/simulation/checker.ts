@@ -226,6 +226,7 @@ export function checker(scenario: Scenario): Checker {
     const epoch = held.get(applied.by.id)?.get(nodeId);
     if (journal.epoch !== epoch)
       fail("I2", `owner of epoch ${epoch} wrote a journal of epoch ${String(journal.epoch)} by ${name}`);
+    if (Number(old?.epoch ?? 0) > Number(journal.epoch)) fail("I2", `the fence of a journal was lowered by ${name}`);
     for (const [attribute, value] of Object.entries(old ?? {})) {
       const isChanged = attribute.startsWith("step_") && journal[attribute] !== value;
       if (isChanged) fail("I9", `a remembered step was written over by ${name}: ${attribute} of ${nodeId}`);

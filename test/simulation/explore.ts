@@ -73,6 +73,20 @@ export async function* everySingleFault(scenario: Scenario, sabotage?: Sabotage)
   }
 }
 
+/** One of them, by the number of its call; undefined where that kind makes no sense at that call. */
+export async function singleFault(
+  scenario: Scenario,
+  index: number,
+  kind: string,
+  sabotage?: Sabotage,
+): Promise<Tried | undefined> {
+  const known = allKinds.find((each) => each === kind);
+  if (known === undefined) return undefined;
+  const tried = plannedCase(scenario, new Map([[index, faultOf(known)]]));
+  const verdict = await runCase(tried, sabotage);
+  return verdict.struck.length === 0 ? undefined : { name: `${scenario.name} ${index}:${kind}`, tried, verdict };
+}
+
 export async function* everyPairOfCrashes(scenario: Scenario): AsyncGenerator<Tried> {
   const calls = await callsOf(scenario);
   for (let first = 0; first < calls; first++) {

@@ -2,10 +2,15 @@
 import type { Condition, Item, Write } from "../../shared/write.ts";
 import { noFaults } from "../../testing/faults.ts";
 import type { Sabotage } from "./engine.ts";
-import { scenarios } from "./scenarios.ts";
+import { type Scenario, scenarios } from "./scenarios.ts";
 import { runSchedule } from "./schedule.ts";
 
-export type Mutant = { readonly name: string; readonly sabotage: Sabotage };
+export type Mutant = {
+  readonly name: string;
+  readonly sabotage: Sabotage;
+  /** Where the write is made at all; everywhere when undefined. */
+  readonly scenarios?: readonly Scenario[];
+};
 
 /** Where a condition stands: its number, or for alternatives also the number of the alternative and of the one in it. */
 type Path = readonly number[];
@@ -49,16 +54,20 @@ function conditionAt(conditions: readonly Condition[], [index = 0, branch, ...re
 /** What two writes of one name share: the texts of their conditions. An ending by a claim has other guards than a commit's. */
 const shapeOf = (write: Write): string => `${write.name}: ${write.conditions.map(textOf).join(", ")}`;
 
+type Made = { readonly write: Write; readonly scenarios: Set<Scenario> };
+
 /** Every write that the undisturbed scenarios and a few disturbed ones make, by name and shape. */
-async function writesMade(): Promise<ReadonlyMap<string, Write>> {
-  const found = new Map<string, Write>();
-  const sabotage: Sabotage = {
-    write: (write) => {
-      if (!found.has(shapeOf(write))) found.set(shapeOf(write), write);
-      return write;
-    },
-  };
+async function writesMade(): Promise<ReadonlyMap<string, Made>> {
+  const found = new Map<string, Made>();
   for (const scenario of scenarios) {
+    const sabotage: Sabotage = {
+      write: (write) => {
+        const made = found.get(shapeOf(write)) ?? { write, scenarios: new Set() };
+        made.scenarios.add(scenario);
+        found.set(shapeOf(write), made);
+        return write;
+      },
+    };
     await runSchedule({ scenario, seed: 1, choose: noFaults, sabotage });
     for (let index = 0; index < 25; index++) {
       await runSchedule({
@@ -74,10 +83,11 @@ async function writesMade(): Promise<ReadonlyMap<string, Write>> {
 
 async function droppedConditions(): Promise<readonly Mutant[]> {
   const mutants: Mutant[] = [];
-  for (const [shape, example] of await writesMade()) {
+  for (const [shape, { write: example, scenarios: makers }] of await writesMade()) {
     for (const path of pathsOf(example.conditions)) {
       const dropped = conditionAt(example.conditions, path);
       mutants.push({
+        scenarios: [...makers],
         name: `${example.name} without [${path.join(".")}] ${dropped === undefined ? "" : textOf(dropped)}`,
         sabotage: {
           write: (write) =>

@@ -22,7 +22,7 @@ export type Scenario = {
   /** For so long large outputs cannot be kept. */
   readonly bucketDownForMs?: number;
   /** What the person says who is asked about a node in doubt; without one nobody is. */
-  readonly resolver?: "truth" | "failed";
+  readonly resolver?: "truth" | "failed" | "two minds";
   /** The start must be refused. */
   readonly refused?: boolean;
   /** Too large for a start: the run is there from the first moment on. */
@@ -84,6 +84,7 @@ export const scenarios: readonly Scenario[] = [
   },
   { name: "bucket-down-bad-output", nodes: [node("a", "large-wrong"), node("b", "act", "a")], bucketDownForMs: 20_000 },
   { name: "once", nodes: [node("a", "once"), node("b", "act", "a")], resolver: "truth" },
+  { name: "once-two-minds", nodes: [node("a", "once"), node("b", "act", "a")], resolver: "two minds" },
   { name: "once-failed", nodes: [node("a", "once"), node("b", "act", "a")], resolver: "failed" },
   { name: "once-retries", nodes: [node("a", "once-retries")], resolver: "truth" },
   {

@@ -114,16 +114,27 @@ function makeUnreadable(made: Engine, { writes }: AppliedWrites, forMs: number):
 }
 
 /** Someone looks into each doubt a minute later, and says it twice: the second time the state has moved on. */
-function askAboutDoubts(made: Engine, applied: AppliedWrites, resolver: "truth" | "failed"): void {
+function askAboutDoubts(made: Engine, applied: AppliedWrites, resolver: NonNullable<Scenario["resolver"]>): void {
   for (const { write, new: item } of applied.writes) {
     if (write.name !== "enter_doubt") continue;
     const node = nodeItemSchema.parse(item);
-    for (const afterMs of [60_000, 90_000]) {
+    // Of two minds: two people say different things at once, and whoever is first is right.
+    const said =
+      resolver === "two minds"
+        ? ([
+            [60_000, "truth"],
+            [60_000, "failed"],
+          ] as const)
+        : ([
+            [60_000, resolver],
+            [90_000, resolver],
+          ] as const);
+    for (const [afterMs, what] of said) {
       const body = (): object => {
         const operationId = operationIdOf("simulation", node.run_id, node.generation, node.node_id);
         const isDone = made.outside.ledger.effects.has(operationId);
-        const said =
-          resolver === "failed"
+        const answer =
+          what === "failed"
             ? { resolution: "failed" }
             : isDone
               ? { resolution: "succeeded", output: { acted: node.node_id } }
@@ -131,13 +142,13 @@ function askAboutDoubts(made: Engine, applied: AppliedWrites, resolver: "truth" 
         const { run_id, node_id, epoch } = node;
         return {
           type: "resolve_node",
-          command_id: `resolve-${node_id}-${epoch}-${afterMs}`,
+          command_id: `resolve-${node_id}-${epoch}-${afterMs}-${what}`,
           run_id,
           node_id,
           epoch,
           by: "someone",
           why: "looked into the ledger",
-          ...said,
+          ...answer,
         };
       };
       made.clockwork.at(made.clockwork.nowMs() + afterMs, () => made.commands.put(JSON.stringify(body()), 0));

@@ -36,6 +36,22 @@ const survivors: readonly Survivor[] = [
     why: "the write is built from an item that waited for nothing any more, and a set of what is waited for only shrinks.",
   },
   {
+    mutant: /^(keep_run|wake_run) without .* scan_shard exists/,
+    why: "written together with a node that is in doubt, and a run lives as long as one of its nodes does (I15).",
+  },
+  {
+    mutant: /^resolve_not_done without .* epoch equal/,
+    why: "the node was read right before and had this epoch; in between it would have to be resolved, run, and come into doubt once more.",
+  },
+  {
+    mutant: /^claim_to_reconcile without .* v equal/,
+    why: "the claim before it was refused with this very item, and this version could read it.",
+  },
+  {
+    mutant: /^(reconcile_later|not_done) without .* epoch equal/,
+    why: "whoever reconciles owns a node of a careful tool, and such an owner is followed only once it is surely dead.",
+  },
+  {
     mutant: /^end_skipped without .* dep_failed equal/,
     why: "the write is built from an item that carried the mark, and nothing takes the mark away.",
   },
