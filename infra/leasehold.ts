@@ -84,7 +84,10 @@ export class Leasehold extends Construct {
       deadLetterRetention,
       maxReceives: limits.maxReceives,
     };
-    const commandsQueue = new QueueWithDeadLetters(this, "Commands", consumed).queue;
+    const commandsQueue = new QueueWithDeadLetters(this, "Commands", {
+      ...consumed,
+      visibility: wholeSeconds(limits, "commandVisibilityMs"),
+    }).queue;
     const dispatchQueue = new QueueWithDeadLetters(this, "Dispatch", consumed).queue;
     const rejectedQueue = new SealedQueue(this, "Rejected", { retention: deadLetterRetention });
     const streamFailures = new SealedQueue(this, "StreamFailures", { retention: deadLetterRetention });

@@ -28,6 +28,11 @@ export type Limits = {
   readonly plainFunctionTimeoutMs: number;
   /** The queues' visibility timeout, before a claim shortens it to the lease. @default 1,800 s */
   readonly queueVisibilityMs: number;
+  /**
+   * The commands queue's visibility timeout: a command that failed comes back after it. Six function timeouts are AWS's
+   * advice (services-sqs-configure.html). @default 360 s, or queueVisibilityMs where that is shorter
+   */
+  readonly commandVisibilityMs: number;
   /** Receives before a message moves to its dead-letter queue; not an attempt count. @default 100 */
   readonly maxReceives: number;
   /** Attempts of a node whose tool sets none. @default 5 */
@@ -68,6 +73,7 @@ export const defaultLimits: Limits = {
   functionTimeoutMs: 300 * SECOND,
   plainFunctionTimeoutMs: 60 * SECOND,
   queueVisibilityMs: 1_800 * SECOND,
+  commandVisibilityMs: 360 * SECOND,
   maxReceives: 100,
   attempts: 5,
   keyLifetimeMs: DAY,
@@ -158,9 +164,9 @@ const relations: readonly Relation[] = [
       `functionTimeoutMs (${l.functionTimeoutMs}) must be at most queueVisibilityMs (${l.queueVisibilityMs})`,
   },
   {
-    holds: (l) => l.plainFunctionTimeoutMs <= l.queueVisibilityMs,
+    holds: (l) => l.plainFunctionTimeoutMs <= l.commandVisibilityMs,
     says: (l) =>
-      `plainFunctionTimeoutMs (${l.plainFunctionTimeoutMs}) must be at most queueVisibilityMs (${l.queueVisibilityMs})`,
+      `plainFunctionTimeoutMs (${l.plainFunctionTimeoutMs}) must be at most commandVisibilityMs (${l.commandVisibilityMs})`,
   },
   {
     holds: (l) => l.reconcileTimeoutMs <= l.attemptLimitMs,
@@ -174,6 +180,11 @@ const relations: readonly Relation[] = [
   {
     holds: (l) => l.functionTimeoutMs <= 900 * SECOND,
     says: (l) => `functionTimeoutMs (${l.functionTimeoutMs}) must be at most 900000, Lambda's own limit`,
+  },
+  {
+    holds: (l) => l.commandVisibilityMs <= fixed.visibilityMs,
+    says: (l) =>
+      `commandVisibilityMs (${l.commandVisibilityMs}) must be at most ${fixed.visibilityMs}, the limit of SQS`,
   },
   {
     holds: (l) => l.queueVisibilityMs <= fixed.visibilityMs,
@@ -235,7 +246,9 @@ export function limitsWith(overrides: Partial<Limits> = {}): Limits {
   const attemptLimitMs = overrides.attemptLimitMs ?? defaultLimits.attemptLimitMs;
   // What nobody set follows what it depends on, instead of contradicting it.
   const reconcileTimeoutMs = Math.min(defaultLimits.reconcileTimeoutMs, attemptLimitMs);
-  const limits = { ...defaultLimits, reconcileTimeoutMs, ...overrides };
+  const queueVisibilityMs = overrides.queueVisibilityMs ?? defaultLimits.queueVisibilityMs;
+  const commandVisibilityMs = Math.min(defaultLimits.commandVisibilityMs, queueVisibilityMs);
+  const limits = { ...defaultLimits, reconcileTimeoutMs, commandVisibilityMs, ...overrides };
   if (problems.length === 0) {
     for (const relation of relations) if (!relation.holds(limits)) problems.push(relation.says(limits));
   }

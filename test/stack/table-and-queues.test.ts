@@ -103,6 +103,12 @@ describe("the queues", () => {
       expect(resource(template, id).Properties.MessageRetentionPeriod).toBe(14 * 86_400);
   });
 
+  it("give a command that failed back after six timeouts of its function, and not after a tool's half hour", () => {
+    expect(resource(synth(), ids.commandsQueue).Properties.VisibilityTimeout).toBe(360);
+    const short = synth({ limits: { queueVisibilityMs: 300_000 } });
+    expect(resource(short, ids.commandsQueue).Properties.VisibilityTimeout).toBe(300);
+  });
+
   it("hide a message at least as long as its function may run, also when a deployer changes both", () => {
     const limits = {
       functionTimeoutMs: 20_000,
