@@ -9,7 +9,7 @@ import {
   runItemSchema,
 } from "../../shared/model.ts";
 import { owed } from "../../shared/owed.ts";
-import type { Item } from "../../shared/write.ts";
+import type { Item, Write } from "../../shared/write.ts";
 import type { QueueMessage } from "../../testing/queue-model.ts";
 import type { AppliedWrites, Witness } from "../../testing/witness.ts";
 import type { Engine } from "./engine.ts";
@@ -105,7 +105,8 @@ export function checker(scenario: Scenario): Checker {
   const parentsOf = (node: NodeItem): readonly NodeItem[] =>
     (parentsByNode.get(node.node_id) ?? []).flatMap((id) => nodes.get(id) ?? []);
 
-  const judgeNode = (old: NodeItem | undefined, node: NodeItem, name: string, applied: AppliedWrites): void => {
+  const judgeNode = (old: NodeItem | undefined, node: NodeItem, write: Write, applied: AppliedWrites): void => {
+    const { name } = write;
     const at = `${node.node_id} by ${name} of ${applied.by.kind} ${applied.by.id}`;
     if (old === undefined) return;
     if (isTerminal(old.status)) fail("I9", `terminal ${old.status} was written: ${at}`);
@@ -144,8 +145,13 @@ export function checker(scenario: Scenario): Checker {
     const isAlive = (old.lease_expires_at_ms ?? 0) + (engine?.limits.skewMs ?? 0) >= applied.by.clock.nowMs();
     if (isByOther && !isClaim && isAlive) fail("I2", `taken from a living owner: ${at}`);
     const heldEpoch = held.get(applied.by.id)?.get(node.node_id);
+    // Whoever finds an ended lease writes on condition of what it found; it may have owned the node before, and not know it.
+    const isAsFound = write.conditions.some(
+      (condition) => "attr" in condition && condition.attr === "lease_expires_at_ms",
+    );
     const isOwners =
-      ownersWrites.has(name) || (name.startsWith("end_") && heldEpoch !== undefined && old.status === "RUNNING");
+      ownersWrites.has(name) ||
+      (name.startsWith("end_") && heldEpoch !== undefined && old.status === "RUNNING" && !isAsFound);
     if (isOwners && (heldEpoch !== old.epoch || old.status !== "RUNNING")) {
       fail("I2", `owner of epoch ${heldEpoch} wrote at ${old.status} ${old.epoch}: ${at}`);
     }
@@ -265,7 +271,7 @@ export function checker(scenario: Scenario): Checker {
     }
     for (const [index, { write, new: item }] of one.writes.entries()) {
       const node = asNode(item);
-      if (node !== undefined) judgeNode(before[index]?.node, node, write.name, one);
+      if (node !== undefined) judgeNode(before[index]?.node, node, write, one);
       const newRun = asRun(item);
       if (newRun !== undefined) judgeRun(before[index]?.run, newRun);
     }

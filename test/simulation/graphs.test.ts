@@ -6,7 +6,7 @@ import { engine } from "./engine.ts";
 import { runCase } from "./explore.ts";
 import { graphCase, graphs, startOf } from "./graphs.ts";
 
-const schedulesOfEach = 12;
+const schedulesOfEach = 8;
 const coverage = noCoverage();
 
 /** A start holds the run, its answer and its entry beside its nodes; lists of dependents may need items of their own. */
