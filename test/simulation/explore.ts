@@ -1,7 +1,7 @@
 /** Which schedules are tried: every single fault, every pair of crashes, and random ones by seed. */
 
 import { startMs } from "../../testing/engine.ts";
-import { type Fault, type FaultKind, noFaults, planned, randomFaults } from "../../testing/faults.ts";
+import { type Fault, type FaultKind, kindsAt, noFaults, planned, randomFaults } from "../../testing/faults.ts";
 import { seeded } from "../../testing/seeded.ts";
 import type { Sabotage } from "./engine.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
@@ -20,16 +20,8 @@ export type Case = {
 
 export type Tried = { readonly name: string; readonly tried: Case; readonly verdict: Verdict };
 
-const allKinds: readonly FaultKind[] = [
-  "crash_before",
-  "crash_after",
-  "error",
-  "busy",
-  "lost_reply",
-  "delay",
-  "pause",
-  "stall",
-];
+/** A write can meet every kind. */
+const allKinds = kindsAt.write;
 const crashes: readonly FaultKind[] = ["crash_before", "crash_after"];
 /** A pause outlives the lease and the take-over; a delay outlives only the other calls. */
 const faultOf = (kind: FaultKind): Fault => ({ kind, ms: kind === "pause" || kind === "stall" ? 45_000 : 4_000 });
