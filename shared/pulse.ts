@@ -1,6 +1,6 @@
 /** Keeps a claimed node alive while its tool runs: the lease, the message's visibility, and word of a cancelled run. */
 import { runKey } from "./keys.ts";
-import { isLiving, type NodeItem, readItem, runItemSchema } from "./model.ts";
+import { type NodeItem, readItem, runItemSchema } from "./model.ts";
 import { heartbeat } from "./transitions.ts";
 import type { WorkerWorld } from "./worker-world.ts";
 
@@ -65,15 +65,10 @@ export function startPulse(
 
   const lookForCancel = async (): Promise<void> => {
     if (!stopsOnCancel) return;
-    const run = await pulse.table.get(runKey(node.run_id)).catch(() => undefined);
-    if (
-      run !== undefined &&
-      readItem(runItemSchema, run).status !== "RUNNING" &&
-      isLiving(readItem(runItemSchema, run).status)
-    ) {
-      cancelled = true;
-      stop("cancelled");
-    }
+    const item = await pulse.table.get(runKey(node.run_id)).catch(() => undefined);
+    if (item === undefined || readItem(runItemSchema, item).status !== "CANCELLING") return;
+    cancelled = true;
+    stop("cancelled");
   };
 
   const beat = async (): Promise<boolean> => {

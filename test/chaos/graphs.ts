@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { NodeRequest } from "../../client/client.ts";
 import { projectRoot } from "../../infra/bundled-function.ts";
-import { seeded } from "../simulation/seeded.ts";
+import { seeded } from "../../testing/seeded.ts";
 import { waitUntil } from "../support/processes.ts";
 import { startKilling } from "./killing.ts";
 import { openStage, type Stage, type StagedStack } from "./stage.ts";

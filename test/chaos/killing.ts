@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Seeded } from "../simulation/seeded.ts";
+import type { Seeded } from "../../testing/seeded.ts";
 import type { FunctionName } from "../support/e2e-stacks.ts";
 import { kill } from "../support/processes.ts";
 import type { StagedStack } from "./stage.ts";

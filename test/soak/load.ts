@@ -1,7 +1,7 @@
 /** Starts runs one after another, so many at a time, and cancels those that are to be cancelled. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Seeded } from "../../testing/seeded.ts";
 import type { StagedStack } from "../chaos/stage.ts";
-import type { Seeded } from "../simulation/seeded.ts";
 import { randomRun, type SoakRun } from "./random-run.ts";
 
 export type Load = {

@@ -1,7 +1,7 @@
 /** Small random runs: quick, slow, retrying and failing nodes, some cancelled and some with a deadline that they cannot keep. */
 import { randomUUID } from "node:crypto";
 import type { NodeRequest } from "../../client/client.ts";
-import type { Seeded } from "../simulation/seeded.ts";
+import type { Seeded } from "../../testing/seeded.ts";
 
 export type SoakRun = {
   readonly runId: string;

@@ -1,7 +1,7 @@
 /** Switches the dispatch and the stream mapping off and on again, and invokes the scanner besides its rule. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Seeded } from "../../testing/seeded.ts";
 import type { StagedStack } from "../chaos/stage.ts";
-import type { Seeded } from "../simulation/seeded.ts";
 
 export type Toggling = {
   readonly toggles: Readonly<Record<"dispatch" | "stream", number>>;

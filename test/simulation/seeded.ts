@@ -1,1 +1,0 @@
-export { type Seeded, seeded } from "../../testing/seeded.ts";
