@@ -1,14 +1,13 @@
 /** One command on its way: sent once, durable from then on, answered by an item that the sender may read. */
 import { asciiJson } from "../shared/adapters/ascii-json.ts";
 import type { SendCommand } from "../shared/adapters/command-queue.ts";
-import { commandKey, hashOf } from "../shared/keys.ts";
+import { readAnswer } from "../shared/command.ts";
+import { hashOf } from "../shared/keys.ts";
 import {
   type Command,
   type CommandItem,
-  commandItemSchema,
   type NodeStatus,
   type RunStatus,
-  readItem,
   refusalSchema,
   resolveNodeSchema,
   startRunSchema,
@@ -97,10 +96,8 @@ async function answer(parts: ClientParts, sent: Sent, options: WaitOptions): Pro
   const { type, runId, commandId } = sent;
   const waitsFor = `${type} of run ${JSON.stringify(runId)}, command ${JSON.stringify(commandId)}, was sent but not answered`;
   const item = await poll(parts.clock, { ...options, longestPauseMs: LONGEST_PAUSE_MS, waitsFor }, async () => {
-    const found = await parts.table.get(commandKey(commandId));
-    if (found === undefined) return undefined;
-    const read = readItem(commandItemSchema, found);
-    return read.expires_at * 1_000 <= parts.clock.nowMs() ? undefined : read;
+    const read = await readAnswer(parts.table, commandId);
+    return read === undefined || read.expires_at * 1_000 <= parts.clock.nowMs() ? undefined : read;
   });
   if (!answers(item, sent)) {
     throw clientError(

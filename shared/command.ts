@@ -259,7 +259,7 @@ async function answered(
 }
 
 /** What a sender polls. @returns the answer, or undefined while there is none. */
-export async function readAnswer(table: World["table"], commandId: string) {
+export async function readAnswer(table: Pick<World["table"], "get">, commandId: string) {
   const item = await table.get(commandKey(commandId));
   return item === undefined ? undefined : readItem(commandItemSchema, item);
 }
