@@ -8,11 +8,12 @@ import { graphPath, runWith } from "../unit/cli/program.ts";
 const { client, end } = await openStack("main");
 const provider = await openProvider();
 
-/** Those that fit one transaction and run in a few seconds. */
+/** All that fit one start; test/simulation runs the others in memory. */
 const graphs = [
   "helloworld-chain-5-chameleon.json",
   "helloworld-forkjoin-10-chameleon.json",
   "srasearch-chameleon-10a-005.json",
+  "1000genome-chameleon-2ch-100k-001.json",
 ];
 
 const graphSchema = z.object({ nodes: z.array(z.object({ node_id: z.string(), depends_on: z.array(z.string()) })) });

@@ -1,10 +1,14 @@
 /** The pages that promise something link the tests that show it: a test that is renamed or gone must not leave a promise behind. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
-const pages = ["README.md", "docs/guarantees.md", "docs/proof.md", "docs/testing.md", "docs/design.md"];
+const pages = ["", "docs"].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => join(folder, name)),
+);
 /** `[text](path "title")`; addresses of the web and anchors are nobody's business here. */
 const link = /\]\(([^)\s#]+)(?:#[^)\s]*)?(?:\s+"([^"]+)")?\)/g;
 
