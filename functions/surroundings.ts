@@ -5,12 +5,11 @@ import { systemChance } from "../shared/adapters/chance.ts";
 import { systemClock } from "../shared/adapters/clock.ts";
 import { dynamoClient } from "../shared/adapters/dynamo-client.ts";
 import { dynamoTable } from "../shared/adapters/dynamo-table.ts";
-import { s3Blobs } from "../shared/adapters/s3-blobs.ts";
-import { s3Client } from "../shared/adapters/s3-client.ts";
 import { sqsClient } from "../shared/adapters/sqs-client.ts";
-import { sqsQueue } from "../shared/adapters/sqs-queue.ts";
+import { type SqsQueueOptions, sqsQueue } from "../shared/adapters/sqs-queue.ts";
 import { type Limits, limitsWith } from "../shared/limits.ts";
-import type { Blobs, Log, World } from "../shared/ports.ts";
+import type { Log, World } from "../shared/ports.ts";
+import { poolQueueUrls } from "./pools.ts";
 
 /** @throws Error that names the variable. */
 export function variable(name: string): string {
@@ -49,15 +48,13 @@ export function surroundings(service: string): Surroundings {
   return { world, limits, publish: () => metrics.publishStoredMetrics() };
 }
 
-/** For those functions that keep outputs. */
-export const values = (): Blobs => s3Blobs({ client: s3Client(), bucket: variable("LEASEHOLD_VALUES_BUCKET") });
-
 /** Each function is given the queues that it may use, and no others. */
-export function queueUrls(): { readonly dispatchUrl?: string; readonly rejectedUrl?: string } {
+export function queueUrls(): Pick<SqsQueueOptions, "dispatchUrl" | "poolUrls" | "rejectedUrl"> {
   const dispatchUrl = process.env.LEASEHOLD_DISPATCH_QUEUE_URL;
   const rejectedUrl = process.env.LEASEHOLD_REJECTED_QUEUE_URL;
   return {
     ...(dispatchUrl === undefined ? {} : { dispatchUrl }),
+    poolUrls: poolQueueUrls(),
     ...(rejectedUrl === undefined ? {} : { rejectedUrl }),
   };
 }

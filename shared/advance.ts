@@ -16,9 +16,10 @@ export type Ended = {
 
 const budgetMs = 10_000;
 
-const firstMessage = (runId: string, nodeId: string): Outgoing => ({
-  dispatch: { run_id: runId, node_id: nodeId, dispatch_id: dispatchIdAt(0) },
+const firstMessage = (node: NodeItem): Outgoing => ({
+  dispatch: { run_id: node.run_id, node_id: node.node_id, dispatch_id: dispatchIdAt(0) },
   delayMs: 0,
+  pool: node.pool,
 });
 
 /** @returns the node's message where this pass or an earlier one made it READY and nobody has run it yet. */
@@ -27,7 +28,7 @@ export async function advanceNode(world: World, ended: Ended, nodeId: string): P
   const answer = await settle(world, budgetMs, () =>
     world.table.write(advance(runId, generation, nodeId, ordinals, failed)),
   );
-  if (answer.is === "refused") return readyAgain(answer.old, ended, nodeId);
+  if (answer.is === "refused") return readyAgain(answer.old, ended);
   // What the DELETE returned decides, never an earlier read. Whoever finds the set empty goes on, not whoever emptied it:
   // that one may have died in between.
   const node = readItem(nodeItemSchema, answer.item);
@@ -37,8 +38,8 @@ export async function advanceNode(world: World, ended: Ended, nodeId: string): P
 
 async function readyNode(world: World, node: NodeItem, ended: Ended): Promise<readonly Outgoing[]> {
   const answer = await settle(world, budgetMs, () => world.table.write(makeReady(node, world.clock.nowMs())));
-  if (answer.is === "refused") return readyAgain(answer.old, ended, node.node_id);
-  return [firstMessage(node.run_id, node.node_id)];
+  if (answer.is === "refused") return readyAgain(answer.old, ended);
+  return [firstMessage(node)];
 }
 
 async function skipNode(world: World, node: NodeItem): Promise<readonly Outgoing[]> {
@@ -50,12 +51,12 @@ async function skipNode(world: World, node: NodeItem): Promise<readonly Outgoing
 }
 
 /** A second pass over the same completion finds the node READY and just sends again: the first may have died before it sent. */
-function readyAgain(old: unknown, ended: Ended, nodeId: string): readonly Outgoing[] {
+function readyAgain(old: unknown, ended: Ended): readonly Outgoing[] {
   if (old === undefined) return [];
   const node = readItem(nodeItemSchema, old);
   const untouched =
     node.generation === ended.generation && node.status === "READY" && node.dispatch_id === dispatchIdAt(0);
-  return untouched ? [firstMessage(ended.runId, nodeId)] : [];
+  return untouched ? [firstMessage(node)] : [];
 }
 
 /** The run waits on its sinks as nodes wait on theirs; when none is left it ends. */

@@ -96,6 +96,8 @@ export const fixed = {
   idBytes: 256,
   /** Characters of a tool's name. */
   toolNameLength: 64,
+  /** Characters of a pool's name. */
+  poolNameLength: 40,
   /** Tools of one deployment: the claim names them, and IN takes 100 operands (Constraints.html). */
   tools: 100,
   /** Actions in one TransactWriteItems (transaction-apis.html). */

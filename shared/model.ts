@@ -6,6 +6,7 @@ import * as z from "zod";
 import { type Json, jsonFault } from "./json.ts";
 import { nodePrefix, runPrefix } from "./keys.ts";
 import { fixed } from "./limits.ts";
+import { poolNameSchema, toolNameSchema } from "./names.ts";
 
 const controlOrNoncharacter = /[\p{Cc}\p{Noncharacter_Code_Point}]/u;
 
@@ -24,13 +25,6 @@ export const idSchema = z.string().superRefine((id, context) => {
   const fault = idFault(id);
   if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
 });
-
-export const toolNameSchema = z
-  .string()
-  .regex(
-    new RegExp(`^[A-Za-z0-9_.-]{1,${fixed.toolNameLength}}$`),
-    `must be 1 to ${fixed.toolNameLength} of A-Z a-z 0-9 _ . -`,
-  );
 
 /** `d-0`, `d-1`, …: the epoch at which the node was made READY. Deterministic, never used twice. */
 export const dispatchIdSchema = z.string().regex(/^d-(0|[1-9]\d{0,14})$/, "must be d- and a number");
@@ -118,8 +112,8 @@ export const runItemSchema = z.object({
 });
 export type RunItem = z.infer<typeof runItemSchema>;
 
-/** A node that waits for this one: its id, and whether it waits for nothing else. */
-export const dependentSchema = z.tuple([idSchema, z.union([z.literal(0), z.literal(1)])]);
+/** A node that waits for this one: its id, whether it waits for nothing else, and then its pool, where it has one. */
+export const dependentSchema = z.tuple([idSchema, z.union([z.literal(0), z.literal(1)]), poolNameSchema.optional()]);
 export type Dependent = z.infer<typeof dependentSchema>;
 
 const storedNodeSchema = z.object({
@@ -132,6 +126,8 @@ const storedNodeSchema = z.object({
   /** Its number in the run, in the order given at start. */
   ordinal: wholeNumber,
   tool: toolNameSchema,
+  /** The pool that its tool named when the run was started; missing for the main worker. */
+  pool: poolNameSchema.optional(),
   status: nodeStatusSchema,
   dispatch_id: dispatchIdSchema,
   /** The lease epoch: the fencing token. Raised by each claim. */

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { outboxKey } from "./keys.ts";
 import { fixed } from "./limits.ts";
 import { dispatchIdSchema, idSchema, keyFields, version, wholeNumber } from "./model.ts";
+import { poolNameSchema } from "./names.ts";
 import type { Outgoing } from "./ports.ts";
 import type { Put } from "./write.ts";
 
@@ -13,7 +14,7 @@ export const outboxItemSchema = z.object({
   v: version,
   run_id: idSchema,
   generation: z.string(),
-  /** JSON text of `[node_id, dispatch_id, not_before_ms]`. */
+  /** JSON text of a list of `[node_id, dispatch_id, not_before_ms]`, and a node's pool after these where it has one. */
   messages: z.string(),
   /** The node that ended; missing where none did. */
   ordinal: wholeNumber.optional(),
@@ -28,11 +29,19 @@ export const outboxItemSchema = z.object({
 });
 export type OutboxItem = z.infer<typeof outboxItemSchema>;
 
-const outboxMessagesSchema = z.array(z.tuple([idSchema, dispatchIdSchema, wholeNumber]));
+const outboxMessagesSchema = z.array(z.tuple([idSchema, dispatchIdSchema, wholeNumber, poolNameSchema.optional()]));
 const outboxAdvancesSchema = z.array(idSchema);
 
+export type IntendedMessage = {
+  readonly nodeId: string;
+  readonly dispatchId: string;
+  readonly notBeforeMs: number;
+  /** Undefined for the main worker. */
+  readonly pool?: string | undefined;
+};
+
 export type Intent = {
-  readonly messages: readonly { readonly nodeId: string; readonly dispatchId: string; readonly notBeforeMs: number }[];
+  readonly messages: readonly IntendedMessage[];
   /** The node that ended, whom its end sets free, and whether the run itself waits for it. */
   readonly ended?: {
     readonly ordinal: number;
@@ -58,7 +67,12 @@ export function putOutbox(runId: string, generation: string, cause: string, inte
       run_id: runId,
       generation,
       messages: JSON.stringify(
-        intent.messages.map((message) => [message.nodeId, message.dispatchId, message.notBeforeMs]),
+        intent.messages.map(({ nodeId, dispatchId, notBeforeMs, pool }) => [
+          nodeId,
+          dispatchId,
+          notBeforeMs,
+          ...(pool === undefined ? [] : [pool]),
+        ]),
       ),
       advances: JSON.stringify(intent.ended?.advances ?? []),
       advance_run: intent.ended?.advanceRun ?? false,
@@ -72,9 +86,10 @@ export function putOutbox(runId: string, generation: string, cause: string, inte
 
 /** Messages of an entry, each with what is left of its delay. @throws where the entry is not what this version writes. */
 export function messagesOf(entry: OutboxItem, nowMs: number): readonly Outgoing[] {
-  return outboxMessagesSchema.parse(JSON.parse(entry.messages)).map(([nodeId, dispatchId, notBeforeMs]) => ({
+  return outboxMessagesSchema.parse(JSON.parse(entry.messages)).map(([nodeId, dispatchId, notBeforeMs, pool]) => ({
     dispatch: { run_id: entry.run_id, node_id: nodeId, dispatch_id: dispatchId },
     delayMs: Math.max(0, notBeforeMs - nowMs),
+    pool,
   }));
 }
 

@@ -80,11 +80,12 @@ function messageOwed(
   const dueAtMs = dueAt(node, limits);
   if (dueAtMs === undefined) return [];
   const dispatch = { run_id: node.run_id, node_id: node.node_id, dispatch_id: node.dispatch_id };
+  const { pool } = node;
   if (node.status === "READY" && dueAtMs > nowMs) {
     const delayMs = dueAtMs - nowMs;
-    return dueAtMs < nextScanAtMs && delayMs <= fixed.messageDelayMs ? [{ dispatch, delayMs }] : [];
+    return dueAtMs < nextScanAtMs && delayMs <= fixed.messageDelayMs ? [{ dispatch, delayMs, pool }] : [];
   }
-  return stepPassed(dueAtMs, lastScanMs, nowMs, limits.strandedMs) ? [{ dispatch, delayMs: 0 }] : [];
+  return stepPassed(dueAtMs, lastScanMs, nowMs, limits.strandedMs) ? [{ dispatch, delayMs: 0, pool }] : [];
 }
 
 /** When a worker may do something with the node; undefined where it is no worker's turn. */

@@ -44,7 +44,12 @@ export type Blobs = {
 
 /** The one message there is: a hint to look at the state, never the state. */
 export type Dispatch = { readonly run_id: string; readonly node_id: string; readonly dispatch_id: string };
-export type Outgoing = { readonly dispatch: Dispatch; readonly delayMs: number };
+/** `pool`: whose workers are to be woken; undefined for the main worker. It names the queue and is no part of the message. */
+export type Outgoing = {
+  readonly dispatch: Dispatch;
+  readonly delayMs: number;
+  readonly pool?: string | undefined;
+};
 
 /** Something that could not be accepted, kept for a person to read. `body` is what came, unchanged. */
 export type Rejection = { readonly body: string; readonly source: string; readonly reason: string };

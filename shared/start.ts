@@ -5,7 +5,7 @@ import { graphOf, sinksOf } from "./graph.ts";
 import { canonicalJson, type Json } from "./json.ts";
 import { commandKey, dependentsKey, hashOf, inputKey, nodeKey, runKey, scanShardOf } from "./keys.ts";
 import { fixed, type Limits } from "./limits.ts";
-import type { NodeCommand, Refusal, StartRun } from "./model.ts";
+import type { Dependent, NodeCommand, Refusal, StartRun } from "./model.ts";
 import { putOutbox } from "./outbox.ts";
 import { referencesIn, resolveReferences } from "./references.ts";
 import { fitsInside } from "./size.ts";
@@ -54,7 +54,17 @@ export function startWrites(start: Start): readonly Put[] | Refusal {
     const refusal = toolFault(node, start.tools);
     if (refusal !== undefined) return refusal;
   }
-  return writesOf(start, graph);
+  return writesOf(start, withPools(graph, start.tools));
+}
+
+/** Only who waits for one node alone is made READY by a commit, which must then know where to send its message. */
+function withPools(graph: readonly GraphNode[], tools: ReadonlyMap<string, AnyTool>): readonly GraphNode[] {
+  const pools = new Map(graph.map(({ command }) => [command.node_id, tools.get(command.tool)?.pool]));
+  const named = ([nodeId, alone]: Dependent): Dependent => {
+    const pool = alone === 1 ? pools.get(nodeId) : undefined;
+    return pool === undefined ? [nodeId, alone] : [nodeId, alone, pool];
+  };
+  return graph.map((node) => ({ ...node, dependents: node.dependents.map(named) }));
 }
 
 function toolFault(node: GraphNode, tools: ReadonlyMap<string, AnyTool>): Refusal | undefined {
@@ -168,13 +178,13 @@ function writesOf(start: Start, graph: readonly GraphNode[]): readonly Put[] {
     answer: { outcome: "accepted", run_id: runId, run_status: "RUNNING", changed: true },
   });
   const roots = graph.filter((node) => node.dependsOn.length === 0);
-  const entry = putOutbox(
-    runId,
-    generation,
-    "start",
-    { messages: roots.map((node) => ({ nodeId: node.command.node_id, dispatchId: dispatchIdAt(0), notBeforeMs: 0 })) },
-    nowMs,
-  );
+  const messages = roots.map(({ command: { node_id: nodeId, tool } }) => ({
+    nodeId,
+    dispatchId: dispatchIdAt(0),
+    notBeforeMs: 0,
+    pool: start.tools.get(tool)?.pool,
+  }));
+  const entry = putOutbox(runId, generation, "start", { messages }, nowMs);
   return [run, answer, ...graph.flatMap((node) => nodeWrites(start, graph, node, deadlineAtMs, expiresAt)), entry];
 }
 
@@ -193,12 +203,14 @@ function nodeWrites(
   const { node_id: nodeId, tool, input } = node.command;
   const isRoot = node.dependsOn.length === 0;
   const ordinals = new Map(graph.map((other) => [other.command.node_id, other.ordinal]));
+  const pool = tools.get(tool)?.pool;
   let item: Item = {
     kind: "node",
     v: 1,
     generation,
     ordinal: node.ordinal,
     tool,
+    ...(pool === undefined ? {} : { pool }),
     status: isRoot ? "READY" : "PENDING",
     dispatch_id: dispatchIdAt(0),
     epoch: 0,

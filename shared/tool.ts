@@ -1,7 +1,8 @@
 /** What a user writes: a tool, its schemas, and the kind of effect it has. */
 import type { z } from "zod";
 import { fixed } from "./limits.ts";
-import { toolNameSchema } from "./model.ts";
+import { poolNameSchema, toolNameSchema } from "./names.ts";
+import type { Bounds, BoundsOf } from "./pools.ts";
 import type { Log } from "./ports.ts";
 
 const effectClasses = ["read_only", "idempotent", "reconcilable", "at_most_once"] as const;
@@ -91,8 +92,13 @@ type ToolBase<Input extends z.ZodType, Output extends z.ZodType> = {
   readonly name: string;
   readonly input: Input;
   readonly output: Output;
+  /**
+   * The pool of workers that runs it, one that the deployment has; 1 to 40 of A-Z a-z 0-9 -.
+   * @default the main worker
+   */
+  readonly pool?: string;
   readonly retry?: RetryPolicy;
-  /** Longest time for one attempt, at most limits.attemptLimitMs. @default limits.attemptLimitMs */
+  /** Longest time for one attempt, at most its pool's limits.attemptLimitMs. @default limits.attemptLimitMs */
   readonly timeoutMs?: number;
   /**
    * `renewed`: short, and extended by heartbeats while the tool runs. `invocation`: held to the end of the invocation without
@@ -127,6 +133,7 @@ export type AnyTool = {
   readonly input: z.ZodType;
   readonly output: z.ZodType;
   readonly effect: EffectClass;
+  readonly pool?: string;
   readonly retry?: RetryPolicy;
   readonly timeoutMs?: number;
   readonly keyLifetimeMs?: number;
@@ -154,6 +161,10 @@ export function defineTool<Input extends z.ZodType, Output extends z.ZodType>(
 function toolFault(tool: AnyTool): string | undefined {
   const name = toolNameSchema.safeParse(tool.name);
   if (!name.success) return `name ${name.error.issues[0]?.message ?? "is wrong"}, got ${JSON.stringify(tool.name)}`;
+  if (tool.pool !== undefined) {
+    const pool = poolNameSchema.safeParse(tool.pool);
+    if (!pool.success) return `pool ${pool.error.issues[0]?.message ?? "is wrong"}, got ${JSON.stringify(tool.pool)}`;
+  }
   if (!effectClasses.includes(tool.effect)) {
     return `effect must be one of ${effectClasses.join(", ")}, got ${JSON.stringify(tool.effect)}`;
   }
@@ -196,26 +207,30 @@ function effectFault(tool: AnyTool): string | undefined {
   return undefined;
 }
 
-/** The numbers that a deployment's limits bound. */
-type Bounds = { readonly attemptLimitMs: number; readonly functionTimeoutMs: number };
-
 /**
  * Tools by name.
- * @throws Error where two share a name, or a number of one contradicts the limits; with both.
+ * @param boundsOf which pools they may name, and the limits there: `onlyPool` for a worker, `poolsOf` for all tools of a deployment.
+ * @throws Error where two share a name, a pool has no place for one, or a number of one contradicts its limits; with both.
  */
-export function toolTable(tools: readonly AnyTool[], bounds: Bounds): ReadonlyMap<string, AnyTool> {
+export function toolTable(tools: readonly AnyTool[], boundsOf: BoundsOf): ReadonlyMap<string, AnyTool> {
   if (tools.length > fixed.tools) {
     throw new Error(`tools: at most ${fixed.tools} in one deployment, got ${tools.length}`);
   }
   const table = new Map<string, AnyTool>();
   for (const tool of tools) {
-    const fault = toolFault(tool) ?? boundsFault(tool, bounds);
+    const fault = toolFault(tool) ?? placeFault(tool, boundsOf);
     if (fault !== undefined) throw new Error(`tool ${JSON.stringify(tool.name)}: ${fault}`);
     if (table.has(tool.name))
       throw new Error(`tool ${JSON.stringify(tool.name)}: name must be unique, two tools have it`);
     table.set(tool.name, tool);
   }
   return table;
+}
+
+function placeFault(tool: AnyTool, boundsOf: BoundsOf): string | undefined {
+  const found = boundsOf(tool.pool);
+  if ("rule" in found) return `pool ${found.rule}, got ${JSON.stringify(tool.pool) ?? "none"}`;
+  return boundsFault(tool, found);
 }
 
 function boundsFault(tool: AnyTool, { attemptLimitMs, functionTimeoutMs }: Bounds): string | undefined {

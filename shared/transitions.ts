@@ -159,7 +159,9 @@ export function requeue(node: NodeItem, again: Requeue, nowMs: number): Write[] 
     remove: [...leaseAttributes, ...again.record.remove, ...known.remove],
     conditions: ownedAt(node.epoch),
   });
-  const intent: Intent = { messages: [{ nodeId: node.node_id, dispatchId, notBeforeMs: again.notBeforeMs }] };
+  const intent: Intent = {
+    messages: [{ nodeId: node.node_id, dispatchId, notBeforeMs: again.notBeforeMs, pool: node.pool }],
+  };
   return [update, putOutbox(node.run_id, node.generation, `${node.epoch}/ready/${node.node_id}`, intent, nowMs)];
 }
 
@@ -214,7 +216,7 @@ export function endNode({ node, guard, ending, dependents, nowMs, inline }: EndN
   const isSink = dependents.length === 0;
   const runEnd = isSink && inline !== undefined ? runEndByCommit(node, failed, inline, nowMs) : undefined;
   const intent: Intent = {
-    messages: freed.map(({ nodeId }) => ({ nodeId, dispatchId: dispatchIdAt(0), notBeforeMs: 0 })),
+    messages: freed.map(({ nodeId, pool }) => ({ nodeId, dispatchId: dispatchIdAt(0), notBeforeMs: 0, pool })),
     ended: {
       ordinal: node.ordinal,
       failed,
@@ -296,7 +298,7 @@ export function resolveNotDone(node: NodeItem, set: Item, nowMs: number): Write[
     remove: ["open_since_ms", "reconciles_used", "doubt"],
     conditions: inDoubtAt(node.epoch),
   });
-  const intent: Intent = { messages: [{ nodeId: node.node_id, dispatchId, notBeforeMs: 0 }] };
+  const intent: Intent = { messages: [{ nodeId: node.node_id, dispatchId, notBeforeMs: 0, pool: node.pool }] };
   return [update, putOutbox(node.run_id, node.generation, `${epoch}/ready/${node.node_id}`, intent, nowMs)];
 }
 
@@ -307,10 +309,10 @@ function freedByCommit(
   dependents: readonly Dependent[],
   inline: Inline,
   nowMs: number,
-): { nodeId: string; write: Update }[] {
+): { nodeId: string; pool: string | undefined; write: Update }[] {
   return dependents
     .filter(([, alone]) => alone === 1)
-    .map(([nodeId]) => ({ nodeId, write: readyAlone(node, nodeId, nowMs) }))
+    .map(([nodeId, , pool]) => ({ nodeId, pool, write: readyAlone(node, nodeId, nowMs) }))
     .filter(({ write }) => !inline.notAsExpected.has(keyText(write)))
     .slice(0, fixed.readyPerCommit);
 }

@@ -111,7 +111,8 @@ async function refused(world: WorkerWorld, trial: Trial, old: Item | undefined):
       return doubtAsFound(world, enterDoubt(node, why.guard, why.why, noRecord, nowMs));
     case "unknown_tool":
       world.count("UnknownTool");
-      world.log.error("no tool of that name is deployed", { ...dispatch, tool: node.tool });
+      // The node's pool and the worker's own, which may have lost the tool to another one, tell where it was looked for.
+      world.log.error("no tool of that name is deployed here", { ...dispatch, tool: node.tool, pool: node.pool });
       return "acknowledge";
     default:
       return why satisfies never;

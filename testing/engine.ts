@@ -9,6 +9,7 @@ import { handleCommand } from "../shared/command.ts";
 import type { Limits } from "../shared/limits.ts";
 import { limitsWith } from "../shared/limits.ts";
 import type { StartRun } from "../shared/model.ts";
+import { anyPool } from "../shared/pools.ts";
 import type { Log, Rejection, World } from "../shared/ports.ts";
 import { readEntry, relayEntry } from "../shared/relay.ts";
 import { scanPass } from "../shared/scan.ts";
@@ -125,6 +126,7 @@ export function engine(options: EngineOptions): Engine {
     objects,
     isBucketDown: () => clock.nowMs() < startMs + (options.bucketDownForMs ?? 0),
     dispatches: () => dispatches,
+    onSent: (message, by) => witness.sent?.(message, by),
     keepRejected: (rejection) => void rejected.push(rejection),
     weather,
     nowMs: clock.nowMs,
@@ -150,7 +152,7 @@ export function engine(options: EngineOptions): Engine {
     () => weather.isOn("commands", clock.nowMs()),
     (message) => {
       const process = begin("commands", limits.plainFunctionTimeoutMs);
-      const tools = toolTable(options.toolsFor(process), limits);
+      const tools = toolTable(options.toolsFor(process), anyPool(limits));
       const world = { ...worldOf(process), limits, blobs: blobsOf(process, around), tools };
       void handleCommand(world, { messageId: message.id, body: message.body }).then(
         () => finish(process, () => commands.remove(message)),
@@ -173,7 +175,7 @@ export function engine(options: EngineOptions): Engine {
         limits,
         blobs: blobsOf(process, around),
         namespace,
-        tools: toolTable(options.toolsFor(process), limits),
+        tools: toolTable(options.toolsFor(process), anyPool(limits)),
         pulse: { table: base.table, queue: base.queue },
         endProcess: () => {
           process.die();
@@ -247,7 +249,7 @@ export function engine(options: EngineOptions): Engine {
 
   const startAtOnce = (command: StartRun): void => {
     const process = begin("commands", limits.plainFunctionTimeoutMs);
-    const tools = toolTable(options.toolsFor(process), limits);
+    const tools = toolTable(options.toolsFor(process), anyPool(limits));
     const commandId = command.command_id ?? "at-once";
     const writes = startWrites({
       command,

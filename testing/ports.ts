@@ -1,6 +1,15 @@
 /** The ports of one process over a table, a bucket and queues in memory: every call of them is a place where faults strike. */
 import { nodePrefix, scanShardOf } from "../shared/keys.ts";
-import type { BlobAnswer, Blobs, Queue, Rejection, Table, TransactAnswer, WriteAnswer } from "../shared/ports.ts";
+import type {
+  BlobAnswer,
+  Blobs,
+  Outgoing,
+  Queue,
+  Rejection,
+  Table,
+  TransactAnswer,
+  WriteAnswer,
+} from "../shared/ports.ts";
 import type { Item, Key, Write } from "../shared/write.ts";
 import type { Process } from "./process.ts";
 import type { QueueModel } from "./queue-model.ts";
@@ -16,6 +25,7 @@ export type Surroundings = {
   readonly objects: Blobs;
   readonly isBucketDown: () => boolean;
   readonly dispatches: () => QueueModel;
+  readonly onSent: (message: Outgoing, by: Process) => void;
   readonly keepRejected: (rejection: Rejection) => void;
   readonly weather: Weather;
   readonly nowMs: () => number;
@@ -100,7 +110,9 @@ export function queueOf(process: Process, around: Surroundings): Queue {
     send: (messages) => {
       if (messages.length === 0) return Promise.resolve([]);
       const send = async () => {
-        for (const { dispatch, delayMs } of messages) {
+        for (const message of messages) {
+          around.onSent(message, process);
+          const { dispatch, delayMs } = message;
           const shownMs = Math.min(Math.ceil(delayMs / 1_000), 900) * 1_000;
           for (const lateMs of around.weather.arrivals(around.nowMs()))
             around.dispatches().put(JSON.stringify(dispatch), shownMs + lateMs);

@@ -1,4 +1,5 @@
 /** Who looks on while a deployment runs. */
+import type { Outgoing } from "../shared/ports.ts";
 import type { Item, Write } from "../shared/write.ts";
 import type { Call, Fault } from "./faults.ts";
 import type { Process } from "./process.ts";
@@ -15,6 +16,8 @@ export type AppliedWrites = {
 export type Witness = {
   applied?(applied: AppliedWrites): void;
   acknowledged?(message: QueueMessage): void;
+  /** Accepted by the queue: one stands for those of all pools. */
+  sent?(message: Outgoing, by: Process): void;
   counted?(name: string, by: Process): void;
   fault?(fault: Fault, call: Call): void;
 };

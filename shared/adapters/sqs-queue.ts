@@ -11,6 +11,8 @@ export type SqsQueueOptions = {
   readonly client: SQSClient;
   /** Each function is given only the queues it uses; a call that needs another one throws and names the setting. */
   readonly dispatchUrl?: string;
+  /** Dispatch queues of the pools, by the pool's name. @default none */
+  readonly poolUrls?: Readonly<Record<string, string>>;
   readonly rejectedUrl?: string;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -38,7 +40,47 @@ const batchesOf = (messages: readonly Outgoing[]): readonly (readonly Outgoing[]
     messages.slice(batch * fixed.sendBatch, (batch + 1) * fixed.sendBatch),
   );
 
-export function sqsQueue({ client, dispatchUrl, rejectedUrl, clock, chance, log }: SqsQueueOptions): Queue {
+export function sqsQueue(options: SqsQueueOptions): Queue {
+  const { client, dispatchUrl, rejectedUrl, clock, chance, log } = options;
+  const poolUrls = new Map(Object.entries(options.poolUrls ?? {}));
+
+  /**
+   * A pool without a queue was taken out of the deployment while nodes of it lived. They must not strand: the main worker has
+   * their tools if these were moved there; if not, it says so, and ends the nodes at their run's deadline.
+   */
+  const byQueue = (messages: readonly Outgoing[]): ReadonlyMap<string, readonly Outgoing[]> => {
+    const groups = new Map<string, Outgoing[]>();
+    const lost = new Map<string, number>();
+    for (const message of messages) {
+      const { pool } = message;
+      const poolUrl = pool === undefined ? undefined : poolUrls.get(pool);
+      if (pool !== undefined && poolUrl === undefined) lost.set(pool, (lost.get(pool) ?? 0) + 1);
+      const queueUrl = poolUrl ?? needed(dispatchUrl, "dispatchUrl");
+      const group = groups.get(queueUrl);
+      if (group === undefined) groups.set(queueUrl, [message]);
+      else group.push(message);
+    }
+    for (const [pool, count] of lost)
+      log?.warn("pool has no queue here, its messages go to the main worker's", { pool, count });
+    return groups;
+  };
+
+  /** What was not accepted of all messages to one queue: one that does not answer holds up no other. */
+  async function sendAll(queueUrl: string, messages: readonly Outgoing[]): Promise<readonly Outgoing[]> {
+    const unsent: Outgoing[] = [];
+    let failedCalls = 0;
+    for (const batch of batchesOf(messages)) {
+      if (failedCalls >= failedCallsToStop) {
+        unsent.push(...batch);
+        continue;
+      }
+      const result = await sendOne(queueUrl, batch);
+      unsent.push(...result.unsent);
+      failedCalls = result.callFailed ? failedCalls + 1 : 0;
+    }
+    return unsent;
+  }
+
   /** What was not accepted of one batch, and whether its last call failed as a whole. */
   async function sendOne(queueUrl: string, batch: readonly Outgoing[]) {
     const never: Outgoing[] = [];
@@ -65,19 +107,8 @@ export function sqsQueue({ client, dispatchUrl, rejectedUrl, clock, chance, log 
 
   return {
     send: async (messages) => {
-      if (messages.length === 0) return [];
-      const queueUrl = needed(dispatchUrl, "dispatchUrl");
       const unsent: Outgoing[] = [];
-      let failedCalls = 0;
-      for (const batch of batchesOf(messages)) {
-        if (failedCalls >= failedCallsToStop) {
-          unsent.push(...batch);
-          continue;
-        }
-        const result = await sendOne(queueUrl, batch);
-        unsent.push(...result.unsent);
-        failedCalls = result.callFailed ? failedCalls + 1 : 0;
-      }
+      for (const [queueUrl, group] of byQueue(messages)) unsent.push(...(await sendAll(queueUrl, group)));
       return unsent;
     },
 

@@ -9,7 +9,9 @@ import {
   runItemSchema,
 } from "../../shared/model.ts";
 import { owed } from "../../shared/owed.ts";
+import type { Outgoing } from "../../shared/ports.ts";
 import type { Item, Write } from "../../shared/write.ts";
+import type { Process } from "../../testing/process.ts";
 import type { QueueMessage } from "../../testing/queue-model.ts";
 import type { AppliedWrites, Witness } from "../../testing/witness.ts";
 import type { Engine } from "./engine.ts";
@@ -302,6 +304,13 @@ export function checker(scenario: Scenario): Checker {
       );
   };
 
+  /** Whoever sends a node's message sends it to the node's pool. */
+  const sent = ({ dispatch, pool }: Outgoing, by: Process): void => {
+    const node = nodes.get(dispatch.node_id);
+    if (node !== undefined && node.run_id === dispatch.run_id && node.pool !== pool)
+      fail("pool", `${by.kind} ${by.id} sent ${node.node_id} of pool ${node.pool} to pool ${pool}`);
+  };
+
   const atEnd = (): void => {
     if (engine === undefined) throw new Error("the checker was not told of the engine");
     if (scenario.refused === true) {
@@ -393,6 +402,7 @@ export function checker(scenario: Scenario): Checker {
     witness: {
       applied,
       acknowledged,
+      sent,
       counted: (name) => {
         if (name === "ToolCalled") toolCalls += 1;
       },

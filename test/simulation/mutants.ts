@@ -104,6 +104,10 @@ const firstMember = (current: Item | undefined): number | undefined => {
   return set instanceof Set ? (set.values().next().value as number | undefined) : undefined;
 };
 
+/** The list in JSON text that an item holds, each of its members cut to so many. */
+const cutTo = (count: number, text: unknown): string =>
+  JSON.stringify((JSON.parse(String(text)) as readonly unknown[][]).map((member) => member.slice(0, count)));
+
 const byHand: readonly Mutant[] = [
   { name: "message acknowledged before the commit", sabotage: { acknowledgesFirst: true } },
   { name: "outbox entry outside the transaction", sabotage: { outboxApart: true } },
@@ -141,6 +145,24 @@ const byHand: readonly Mutant[] = [
         const sets = write.op === "update" && (write.name === "claim" || write.name === "claim_to_reconcile");
         return sets ? { ...write, set: { ...write.set, owner_dead_at_ms: 0 } } : write;
       },
+    },
+  },
+  {
+    name: "outbox entries forget the pools of their messages",
+    sabotage: {
+      write: (write) =>
+        write.op === "put" && write.name === "outbox"
+          ? { ...write, item: { ...write.item, messages: cutTo(3, write.item.messages) } }
+          : write,
+    },
+  },
+  {
+    name: "lists of dependents forget the pools of those whom a commit makes READY",
+    sabotage: {
+      write: (write) =>
+        write.op === "put" && write.name === "create_node" && write.item.dependents !== undefined
+          ? { ...write, item: { ...write.item, dependents: cutTo(2, write.item.dependents) } }
+          : write,
     },
   },
   {

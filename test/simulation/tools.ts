@@ -136,10 +136,15 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
       await act(process, context, "none");
       return { read: context.nodeId };
     }),
-    tool("act", "idempotent", async (context) => {
-      await act(process, context, "keyed");
-      return { acted: context.nodeId };
-    }),
+    tool(
+      "act",
+      "idempotent",
+      async (context) => {
+        await act(process, context, "keyed");
+        return { acted: context.nodeId };
+      },
+      { pool: "acting" },
+    ),
     tool(
       "act-once-tried",
       "idempotent",
@@ -152,11 +157,16 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
     tool("fails", "idempotent", async () => {
       throw new NonRetryableError("this tool always fails");
     }),
-    tool("retries", "idempotent", async (context) => {
-      if (context.attempt < 3) throw new RetryableError(`attempt ${context.attempt} is too early`);
-      await act(process, context, "keyed");
-      return { acted: context.nodeId };
-    }),
+    tool(
+      "retries",
+      "idempotent",
+      async (context) => {
+        if (context.attempt < 3) throw new RetryableError(`attempt ${context.attempt} is too early`);
+        await act(process, context, "keyed");
+        return { acted: context.nodeId };
+      },
+      { pool: "retrying" },
+    ),
     tool("unsure", "idempotent", async (context) => {
       await act(process, context, "keyed");
       if (context.attempt < 2) throw new Error("nobody knows whether this acted");
@@ -217,10 +227,15 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
       },
       { lease: "invocation" },
     ),
-    tool("once", "at_most_once", async (context) => {
-      await act(process, context, "blind");
-      return { acted: context.nodeId };
-    }),
+    tool(
+      "once",
+      "at_most_once",
+      async (context) => {
+        await act(process, context, "blind");
+        return { acted: context.nodeId };
+      },
+      { pool: "careful" },
+    ),
     tool("once-retries", "at_most_once", async (context) => {
       if (context.attempt < 2) throw new RetryableError("too early, and surely nothing happened");
       await act(process, context, "blind");
@@ -234,6 +249,7 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
         return { acted: context.nodeId };
       },
       {
+        pool: "careful",
         reconcile: (_input, context) => lookUp(process, alter(context)),
         reconcileRetry: { attempts: 3, timeoutMs: 10_000, backoffBaseMs: 500, backoffMaxMs: 4_000 },
       },

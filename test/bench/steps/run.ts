@@ -12,6 +12,7 @@ import { dynamoTable } from "../../../shared/adapters/dynamo-table.ts";
 import { memoryBlobs } from "../../../shared/adapters/memory-blobs.ts";
 import { handleCommand } from "../../../shared/command.ts";
 import { limitsWith } from "../../../shared/limits.ts";
+import { anyPool } from "../../../shared/pools.ts";
 import type { Log, Queue } from "../../../shared/ports.ts";
 import { type AnyTool, defineTool, toolTable } from "../../../shared/tool.ts";
 import { handleDelivery } from "../../../shared/worker.ts";
@@ -72,7 +73,7 @@ async function main(): Promise<void> {
       count: () => {},
       limits,
       namespace: "bench",
-      tools: toolTable(tools, limits),
+      tools: toolTable(tools, anyPool(limits)),
       pulse: { table, queue: noQueue },
       endProcess: () => Promise.reject(new Error("no process ends here")),
     };

@@ -8,8 +8,8 @@ import {
   nodeStatusSchema,
   readItem,
   runStatusSchema,
-  toolNameSchema,
 } from "../../../shared/model.ts";
+import { poolNameSchema, toolNameSchema } from "../../../shared/names.ts";
 import { itemOf, nodeWith } from "../../support/world.ts";
 
 describe("an id", () => {
@@ -43,6 +43,13 @@ test("a tool's name is 1 to 64 of the plain characters", () => {
     expect(toolNameSchema.safeParse(name).success).toBe(false);
 });
 
+test("a pool's name is 1 to 40 of what a construct's id keeps", () => {
+  for (const name of ["a", "heavy", "GPU-2", "constructor", "x".repeat(40)])
+    expect(poolNameSchema.safeParse(name).success).toBe(true);
+  for (const name of ["", "x".repeat(41), "a b", "a_b", "a.b", "é", "a\n", "__proto__"])
+    expect(poolNameSchema.safeParse(name).success).toBe(false);
+});
+
 test("a dispatch is named in one way only", () => {
   for (const id of ["d-0", "d-1", "d-10", "d-999999999999999"])
     expect(dispatchIdSchema.safeParse(id).success).toBe(true);
@@ -70,6 +77,15 @@ describe("an item that is read back", () => {
 
   test.each([undefined, null, 5, "text"])("that is %j is refused", (item) => {
     expect(() => readItem(nodeItemSchema, item)).toThrow("stored item ? is not");
+  });
+
+  test("from before there were pools has none, and one of a pool keeps it", () => {
+    expect(readItem(nodeItemSchema, itemOf(nodeWith()))).not.toHaveProperty("pool");
+    expect(readItem(nodeItemSchema, itemOf(nodeWith({ pool: "heavy" })))).toHaveProperty("pool", "heavy");
+    for (const pool of ["", "a b", 5])
+      expect(() => readItem(nodeItemSchema, { ...itemOf(nodeWith()), pool })).toThrow(
+        "not what this version can read: pool ",
+      );
   });
 
   test("with a number that is none, or a negative epoch, is refused", () => {

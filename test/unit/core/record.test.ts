@@ -68,6 +68,7 @@ async function largestOnItsWay(life: {
   readonly fanIn: number;
   readonly messages: readonly string[];
   readonly output: string | undefined;
+  readonly pool?: string | undefined;
 }): Promise<number> {
   let largest = 0;
   const world = testWorld();
@@ -89,7 +90,7 @@ async function largestOnItsWay(life: {
     })),
   ];
   const command = startRunSchema.parse({ type: "start_run", run_id: life.runId, nodes });
-  const tool = toolWith({ name: "work" });
+  const tool = toolWith({ name: "work", ...(life.pool === undefined ? {} : { pool: life.pool }) });
   const writes = await startRun({
     command,
     commandId: "c",
@@ -168,10 +169,14 @@ const lives = (idLength: number) =>
       fc.integer({ min: 1, max: 1_200 }).map((length) => "1".repeat(length)),
       { nil: undefined },
     ),
+    pool: fc.option(
+      fc.integer({ min: 1, max: fixed.poolNameLength }).map((length) => "p".repeat(length)),
+      { nil: undefined },
+    ),
   });
 
 describe("NodeState stays in one write unit on all its way", () => {
-  test("for ids up to 48 bytes, whatever input, fan-in, fan-out, errors and output", async () => {
+  test("for ids up to 48 bytes, whatever input, fan-in, fan-out, errors, output and pool", async () => {
     await fc.assert(
       fc.asyncProperty(lives(48), async (life) => {
         expect(await largestOnItsWay(life)).toBeLessThanOrEqual(fixed.writeUnitBytes);
@@ -197,7 +202,17 @@ describe("NodeState stays in one write unit on all its way", () => {
 
   test("for ids of 256 bytes too: they stand in the key and are not written a second time", async () => {
     const id = (letter: string): string => letter.repeat(fixed.idBytes);
-    const life = { runId: id("r"), nodeId: id("n"), input: "", fanOut: 0, fanIn: 0, messages: [], output: undefined };
+    const pool = "p".repeat(fixed.poolNameLength);
+    const life = {
+      runId: id("r"),
+      nodeId: id("n"),
+      input: "",
+      fanOut: 0,
+      fanIn: 0,
+      messages: [],
+      output: undefined,
+      pool,
+    };
     expect(await largestOnItsWay(life)).toBeLessThanOrEqual(fixed.writeUnitBytes);
   });
 });

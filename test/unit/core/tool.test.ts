@@ -1,13 +1,14 @@
 /** What a tool's declaration must say, and what it must not. */
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { anyPool } from "../../../shared/pools.ts";
 import { type AnyTool, defineTool, isCareful, type Tool, toolTable } from "../../../shared/tool.ts";
 import { toolWith } from "../../support/world.ts";
 
 const lookUp = async () => ({ is: "unknown" }) as const;
 const reconcilable = { effect: "reconcilable", reconcile: lookUp } as const;
 const define = (part: object) => () => defineTool(toolWith(part as Partial<AnyTool>) as Tool);
-const bounds = { attemptLimitMs: 240_000, functionTimeoutMs: 300_000 };
+const bounds = anyPool({ attemptLimitMs: 240_000, functionTimeoutMs: 300_000 });
 
 test.each<[string, object]>([
   ["read_only", { effect: "read_only" }],
@@ -16,6 +17,7 @@ test.each<[string, object]>([
   ["reconcilable", reconcilable],
   ["reconcilable with a budget", { ...reconcilable, reconcileRetry: { attempts: 2, timeoutMs: 5, backoffBaseMs: 1 } }],
   ["at_most_once", { effect: "at_most_once" }],
+  ["of a pool", { pool: "heavy" }],
 ])("a tool that is %s is taken as it is", (_name, part) => {
   const tool = toolWith(part as Partial<AnyTool>);
   expect(defineTool(tool as Tool)).toBe(tool);
@@ -78,6 +80,9 @@ describe("a declaration is refused with field, rule and value", () => {
     ["with half an attempt", { retry: { attempts: 0.5 } }, "retry.attempts must be a positive whole number, got 0.5"],
     ["without execute", { execute: undefined }, "execute must be a function, got undefined"],
     ["without a name", { name: "" }, "name must be 1 to 64"],
+    ["of a pool without a name", { pool: "" }, 'pool must be 1 to 40 of A-Z a-z 0-9 -, got ""'],
+    ["of a pool of another alphabet", { pool: "heavy_one" }, 'pool must be 1 to 40 of A-Z a-z 0-9 -, got "heavy_one"'],
+    ["of a pool that is no text", { pool: 5 }, "got 5"],
   ])("%s", (_name, part, message) => {
     expect(define(part)).toThrow(message);
     expect(() => toolTable([toolWith(part as Partial<AnyTool>)], bounds)).toThrow(message);

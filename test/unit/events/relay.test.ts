@@ -1,6 +1,6 @@
 import type { AttributeValue, DynamoDBRecord } from "aws-lambda";
 import { describe, expect, test } from "vitest";
-import { createRelay } from "../../../functions/events/relay.ts";
+import { relayHandler } from "../../../functions/events/relay.ts";
 import { putOutbox } from "../../../shared/outbox.ts";
 import type { Item, Key } from "../../../shared/write.ts";
 import { itemOf, nodeWith, pendingWith, runWith, startMs, testWorld } from "../../support/world.ts";
@@ -42,7 +42,7 @@ const endOf = (advances: readonly string[]): Item => {
 
 function setup(...items: readonly (Item & Key)[]) {
   const world = testWorld(...items);
-  const handle = createRelay(world);
+  const handle = relayHandler(world);
   return {
     world,
     run: (...Records: readonly DynamoDBRecord[]) => world.clock.during(handle({ Records: [...Records] })),

@@ -1,8 +1,8 @@
 /** What AWS hands in and what it is told: a bad record fails alone, whatever it is. */
 import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { describe, expect, test } from "vitest";
-import { createCommands } from "../../../functions/events/commands.ts";
-import { createWorker } from "../../../functions/events/worker.ts";
+import { commandsHandler } from "../../../functions/events/commands.ts";
+import { workerHandler } from "../../../functions/events/worker.ts";
 import { itemOf, nodeWith, runWith, testLimits, testWorld, toolsOf, toolWith } from "../../support/world.ts";
 
 const record = (messageId: string, body: string): SQSRecord => ({
@@ -36,7 +36,7 @@ describe("the worker's event", () => {
       itemOf(runWith({ waiting_on: new Set([0, 1, 2, 3, 4]) })),
     );
     const tool = toolWith({ execute: async (_input, { nodeId }) => execute(nodeId) });
-    const handle = createWorker({
+    const handle = workerHandler({
       ...world,
       limits: testLimits(),
       namespace: "n",
@@ -120,7 +120,7 @@ describe("the worker's event, over a tool that must not run twice", () => {
         return {};
       },
     });
-    const handle = createWorker({
+    const handle = workerHandler({
       ...world,
       limits: testLimits(),
       namespace: "n",
@@ -140,7 +140,7 @@ describe("the worker's event, over a tool that must not run twice", () => {
 describe("the commands' event", () => {
   function setup() {
     const world = testWorld();
-    const handle = createCommands({ ...world, limits: testLimits(), tools: toolsOf(toolWith()) });
+    const handle = commandsHandler({ ...world, limits: testLimits(), tools: toolsOf(toolWith()) });
     return { world, run: (...bodies: readonly string[]) => world.clock.during(handle(eventOf(...bodies))) };
   }
   const startOf = (runId: string) =>
