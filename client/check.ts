@@ -82,8 +82,18 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 
 const SHOWN_CHARACTERS = 120;
 
-function shown(value: unknown): string {
-  const text =
-    value === undefined ? "nothing" : typeof value === "bigint" ? `${value}n` : (JSON.stringify(value) ?? typeof value);
+/** A value as an error names it: its JSON, cut short, or its kind where it has none. */
+export function shown(value: unknown): string {
+  const text = value === undefined ? "nothing" : typeof value === "bigint" ? `${value}n` : jsonOrKind(value);
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`;
+}
+
+function jsonOrKind(value: unknown): string {
+  // JSON has no word for some of them.
+  if (typeof value === "number") return String(value);
+  try {
+    return JSON.stringify(value) ?? typeof value;
+  } catch {
+    return "what JSON cannot show";
+  }
 }

@@ -12,7 +12,7 @@ import {
   resolveNodeSchema,
   startRunSchema,
 } from "../shared/model.ts";
-import type { Clock } from "../shared/ports.ts";
+import type { Blobs, Clock } from "../shared/ports.ts";
 import { resolveHash } from "../shared/resolve.ts";
 import { startHash } from "../shared/start.ts";
 import { checkSize, formFault } from "./check.ts";
@@ -37,7 +37,7 @@ export type CommandHandle = {
   readonly commandId: string;
   /**
    * Waits for the deployment's answer. May be called again, after a time-out too.
-   * @throws RefusedError with code, node, field, rule and value; ClientError `timed_out`, `command_id_reused`.
+   * @throws RefusedError (of a start, StartRefusedError) with code, node, field, rule and value; ClientError `timed_out`, `command_id_reused`.
    */
   accepted(options?: WaitOptions): Promise<Accepted>;
 };
@@ -45,6 +45,8 @@ export type CommandHandle = {
 export type ClientParts = {
   readonly table: ReadableTable;
   readonly send: SendCommand;
+  /** Where outputs above 16 KiB stand. @default none: `getOutput` of such a one throws `not_configured` */
+  readonly blobs?: Pick<Blobs, "get">;
   readonly clock: Clock;
   /** A fresh id for a run or a command that was given none. */
   readonly newId: () => string;

@@ -5,7 +5,7 @@ import { noSuchRun } from "./errors.ts";
 import { nodesOf, type ReadableTable, readRunItem } from "./read-run.ts";
 import { type DoubtView, doubtOf } from "./view.ts";
 
-export type ListDoubtsOptions = { readonly runId?: string };
+export type ListDoubtsOptions = { readonly runId?: string; readonly signal?: AbortSignal };
 
 /** A node in doubt, as it stands in a list over runs. */
 export type DoubtListing = DoubtView & {

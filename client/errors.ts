@@ -1,5 +1,5 @@
 /** What the client throws. Recognised by `code` or `name`, never by class identity, which two copies of a package would break. */
-import type { Refusal } from "../shared/model.ts";
+import type { NodeStatus, Refusal } from "../shared/model.ts";
 
 export type ClientErrorCode =
   /** Table and queue were neither given nor found. */
@@ -14,10 +14,22 @@ export type ClientErrorCode =
   | "not_in_doubt"
   /** There is no such run, or it has expired. */
   | "no_such_run"
+  /** The run has no such node. */
+  | "no_such_node"
+  /** The node has no output, or none yet: `nodeStatus` says why. */
+  | "no_output"
   /** The answer under this command's id belongs to a command for another run or of another type. */
   | "command_id_reused";
 
-export type ClientError = Error & { readonly code: ClientErrorCode };
+export type ClientError = Error & {
+  readonly code: ClientErrorCode;
+  /** What an `invalid_option` speaks of, the rule it breaks, and what came. */
+  readonly field?: string;
+  readonly rule?: string;
+  readonly value?: string;
+  /** With `no_output`. */
+  readonly nodeStatus?: NodeStatus;
+};
 
 export const clientError = (code: ClientErrorCode, message: string, cause?: unknown): ClientError =>
   Object.assign(new Error(message, cause === undefined ? undefined : { cause }), { name: "LeaseholdError", code });
@@ -38,6 +50,9 @@ export type RefusedError = Error &
     readonly runId: string;
     readonly commandId: string;
   };
+
+/** What `accepted()` of a start throws, and `startRun` itself for a form that no deployment would accept. */
+export type StartRefusedError = RefusedError & { readonly name: typeof refusedNames.start_run };
 
 type Refused = {
   readonly type: keyof typeof refusedNames;
@@ -64,6 +79,9 @@ export function refusedError({ type, runId, commandId, refusal }: Refused): Refu
 
 export const isRefused = (error: unknown): error is RefusedError =>
   error instanceof Error && Object.values<string>(refusedNames).includes(error.name) && "rule" in error;
+
+export const isStartRefused = (error: unknown): error is StartRefusedError =>
+  isRefused(error) && error.name === refusedNames.start_run;
 
 export const isClientError = (error: unknown): error is ClientError =>
   error instanceof Error && error.name === "LeaseholdError" && "code" in error;

@@ -1,5 +1,6 @@
 import type { Clock } from "../shared/ports.ts";
 import { clientError } from "./errors.ts";
+import { invalidOption } from "./given.ts";
 
 export type WaitOptions = {
   /** How long to wait before `timed_out` is thrown; 0 looks once. @default no end */
@@ -22,8 +23,8 @@ export async function poll<Found>(
   look: () => Promise<Found | undefined>,
 ): Promise<Found> {
   const { timeoutMs = Number.POSITIVE_INFINITY, signal, longestPauseMs, waitsFor } = options;
-  if (!(timeoutMs >= 0)) {
-    throw clientError("invalid_option", `timeoutMs must be a number of milliseconds from 0 on, got ${timeoutMs}`);
+  if (typeof timeoutMs !== "number" || !(timeoutMs >= 0)) {
+    throw invalidOption("", "timeoutMs", "must be a number of milliseconds from 0 on", timeoutMs);
   }
   const endMs = clock.monotonicMs() + timeoutMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, longestPauseMs)) {
@@ -37,8 +38,9 @@ export async function poll<Found>(
 }
 
 /** A read that hangs must not hold up whoever aborts. */
-async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return promise;
+  signal.throwIfAborted();
   const { promise: aborted, reject } = deferred();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });

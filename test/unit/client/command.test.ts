@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isClientError, isRefused } from "../../../client/index.ts";
+import { isClientError, isRefused, isStartRefused } from "../../../client/index.ts";
 import { commandKey, hashOf } from "../../../shared/keys.ts";
 import { fixed } from "../../../shared/limits.ts";
 import { startRunSchema } from "../../../shared/model.ts";
@@ -70,6 +70,7 @@ test("a refused start throws an error with the refusal's code, node, field, rule
   const handle = await client.startRun({ ...oneNode, runId: "r" });
   const error = await thrownBy(() => handle.accepted());
   expect(isRefused(error)).toBe(true);
+  expect(isStartRefused(error)).toBe(true);
   expect(error).toMatchObject({ name: "StartRefusedError", ...refusal, runId: "r", commandId: handle.commandId });
   expect(String(error)).toContain("node a, tool: must be a known tool, got nope");
 });
@@ -77,7 +78,9 @@ test("a refused start throws an error with the refusal's code, node, field, rule
 test("a refused cancel is told apart from a refused start by its name", async () => {
   const { client } = deploymentOf(refusesAll({ code: "unknown_run", rule: "must be a run" }));
   const handle = await client.cancelRun("r");
-  expect(await thrownBy(() => handle.accepted())).toMatchObject({ name: "CancelRefusedError", code: "unknown_run" });
+  const error = await thrownBy(() => handle.accepted());
+  expect(error).toMatchObject({ name: "CancelRefusedError", code: "unknown_run" });
+  expect([isRefused(error), isStartRefused(error)]).toEqual([true, false]);
 });
 
 test("a cancel of a run that has ended says that nothing changed, and how it ended", async () => {

@@ -1,5 +1,6 @@
 /** A deployment that a test plays: a table in memory, a queue that only keeps what was sent, a clock that runs when slept on. */
 import { type Client, clientOver } from "../../../client/client.ts";
+import { type MemoryBlobs, memoryBlobs } from "../../../shared/adapters/memory-blobs.ts";
 import { memoryTable } from "../../../shared/adapters/memory-table.ts";
 import { commandKey, dependentsKey, nodeKey, runKey } from "../../../shared/keys.ts";
 import {
@@ -20,6 +21,7 @@ const expiresAt = startedAtMs / 1_000 + 86_400;
 export type Deployment = {
   readonly client: Client;
   readonly table: Table;
+  readonly blobs: MemoryBlobs;
   /** Bodies, in the order they were sent. */
   readonly sent: string[];
   readonly put: (item: Item & Key) => Promise<void>;
@@ -34,10 +36,13 @@ type Options = {
   readonly send?: (body: string) => Promise<void>;
   /** Keeps each read from ever coming back. */
   readonly silent?: boolean;
+  /** Nothing names the bucket of large outputs. */
+  readonly withoutBlobs?: boolean;
 };
 
 export function deploymentOf(options: Options = {}): Deployment {
   const table = memoryTable();
+  const blobs = memoryBlobs();
   const sent: string[] = [];
   const planned: { readonly atMs: number; readonly act: () => Promise<void> | void }[] = [];
   let elapsedMs = 0;
@@ -64,12 +69,14 @@ export function deploymentOf(options: Options = {}): Deployment {
       sent.push(body);
       await options.onCommand?.(JSON.parse(body), deployment);
     },
+    ...(options.withoutBlobs === true ? {} : { blobs }),
     clock,
     newId: () => `id-${++ids}`,
   });
   const deployment: Deployment = {
     client,
     table,
+    blobs,
     sent,
     put,
     after: (ms, act) => planned.push({ atMs: elapsedMs + ms, act }),
@@ -155,11 +162,15 @@ export const nodeItem = (more: Item = {}): Item & Key => ({
   ...more,
 });
 
-export const dependentsItem = (runId: string, nodeId: string, dependents: readonly (readonly [string, 0 | 1])[]) => ({
-  ...dependentsKey(runId, nodeId),
+export const besideItem = (key: Key, value: string, more: Item = {}): Item & Key => ({
+  ...key,
   kind: "beside",
   v: 1,
   generation: "g1",
-  value: JSON.stringify(dependents),
+  value,
   expires_at: expiresAt,
+  ...more,
 });
+
+export const dependentsItem = (runId: string, nodeId: string, dependents: readonly (readonly [string, 0 | 1])[]) =>
+  besideItem(dependentsKey(runId, nodeId), JSON.stringify(dependents));

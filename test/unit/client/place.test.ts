@@ -4,6 +4,7 @@ import { findPlace } from "../../../client/place.ts";
 const outputs = new Map([
   ["TableName", "stack-table"],
   ["CommandsQueueUrl", "stack-queue"],
+  ["ValuesBucketName", "stack-bucket"],
 ]);
 const asked = () => {
   const names: string[] = [];
@@ -40,8 +41,29 @@ test.each([
   [{}, "Leasehold"],
 ])("with the environment %j the outputs are those of the stack %s", async (variables, stack) => {
   const { names, read } = asked();
-  expect(await findPlace({}, variables, read)).toEqual({ tableName: "stack-table", commandsQueueUrl: "stack-queue" });
+  expect(await findPlace({}, variables, read)).toEqual({
+    tableName: "stack-table",
+    commandsQueueUrl: "stack-queue",
+    valuesBucket: "stack-bucket",
+  });
   expect(names).toEqual([stack]);
+});
+
+test.each<[string, Parameters<typeof findPlace>[0], string | undefined]>([
+  ["a bucket that is given wins", { stackName: "Mine", valuesBucket: "mine" }, "mine"],
+  ["a bucket that is given goes with the environment's table", { valuesBucket: "mine" }, "mine"],
+  ["the environment's bucket goes with the environment's table", {}, "env-bucket"],
+  ["the stack's bucket goes with the stack's table", { stackName: "Mine" }, "stack-bucket"],
+  ["with a table that is given, nobody else's bucket is taken", { tableName: "t", commandsQueueUrl: "q" }, undefined],
+])("%s", async (_, options, bucket) => {
+  const variables = { ...environment, LEASEHOLD_VALUES_BUCKET: "env-bucket" };
+  expect((await findPlace(options, variables, asked().read)).valuesBucket).toBe(bucket);
+});
+
+test("a stack without a bucket among its outputs, or an environment without one, is a place all the same", async () => {
+  const read = async () => new Map([...outputs].filter(([name]) => name !== "ValuesBucketName"));
+  expect(await findPlace({ stackName: "Old" }, {}, read)).not.toHaveProperty("valuesBucket");
+  expect(await findPlace({}, environment, read)).not.toHaveProperty("valuesBucket");
 });
 
 test("one of the two names alone is refused, since it would mix two deployments", async () => {
