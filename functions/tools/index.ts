@@ -1,5 +1,6 @@
 /** The tools of this deployment. The commands and the worker are bundled from this same list, so they can never differ. */
 import type { AnyTool } from "../../shared/tool.ts";
+import { http } from "../http/index.ts";
 import { buyVoucher } from "./buy-voucher.ts";
 import { buyVoucherAtMostOnce } from "./buy-voucher-at-most-once.ts";
 import { buyVoucherReconcilable } from "./buy-voucher-reconcilable.ts";
@@ -16,4 +17,5 @@ export const tools: readonly AnyTool[] = [
   buyVoucherAtMostOnce,
   saveVoucher,
   sendMail,
+  http,
 ];

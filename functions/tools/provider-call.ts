@@ -1,6 +1,7 @@
 /** How the voucher's tools call their provider, and what each answer says about the effect. */
 import { NonRetryableError, RetryableError } from "../../shared/errors.ts";
 import type { Reconciled, ToolContext } from "../../shared/tool.ts";
+import { retryAfterMsOf } from "../http/retry-after.ts";
 
 /** The provider did nothing and says that trying again may help. */
 const didNothingYet: ReadonlySet<number> = new Set([429, 503]);
@@ -73,12 +74,4 @@ function addressOf(path: string): URL {
   } catch (cause) {
     throw new NonRetryableError(`the environment variable PROVIDER_URL must be an address, got ${base}`, { cause });
   }
-}
-
-/** Seconds or an HTTP date (RFC 9110, 10.2.3); undefined where there is neither. */
-export function retryAfterMsOf(value: string | null, nowMs: number): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  const atMs = Date.parse(value);
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }

@@ -5,7 +5,6 @@ import { buyVoucherAtMostOnce } from "../../../functions/tools/buy-voucher-at-mo
 import { buyVoucherReconcilable } from "../../../functions/tools/buy-voucher-reconcilable.ts";
 import { tools } from "../../../functions/tools/index.ts";
 import { noop } from "../../../functions/tools/noop.ts";
-import { retryAfterMsOf } from "../../../functions/tools/provider-call.ts";
 import { saveVoucher } from "../../../functions/tools/save-voucher.ts";
 import { sendMail } from "../../../functions/tools/send-mail.ts";
 import { sleep } from "../../../functions/tools/sleep.ts";
@@ -193,16 +192,5 @@ describe("what an answer says of the effect", () => {
       expect(isNonRetryable(error)).toBe(true);
       expect(error).toMatchObject({ message: expect.stringContaining("PROVIDER_URL") });
     }
-  });
-});
-
-describe("Retry-After", () => {
-  test("is seconds or a date; a date of the past means now, anything else means nothing", () => {
-    const nowMs = Date.parse("2026-01-01T00:00:00Z");
-    expect(retryAfterMsOf("120", nowMs)).toBe(120_000);
-    expect(retryAfterMsOf("Thu, 01 Jan 2026 00:00:05 GMT", nowMs)).toBe(5_000);
-    expect(retryAfterMsOf("Wed, 31 Dec 2025 00:00:00 GMT", nowMs)).toBe(0);
-    expect(retryAfterMsOf("soon", nowMs)).toBeUndefined();
-    expect(retryAfterMsOf(null, nowMs)).toBeUndefined();
   });
 });

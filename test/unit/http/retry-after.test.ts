@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { retryAfterMsOf } from "../../../functions/http/retry-after.ts";
+
+const nowMs = Date.parse("2026-01-01T00:00:00Z");
+
+test.each([
+  ["120", 120_000],
+  ["0", 0],
+  ["Thu, 01 Jan 2026 00:00:05 GMT", 5_000],
+  ["Wed, 31 Dec 2025 00:00:00 GMT", 0],
+  ["86400", 3_600_000],
+  ["9".repeat(400), 3_600_000],
+  ["Fri, 01 Jan 2027 00:00:00 GMT", 3_600_000],
+  ["soon", undefined],
+  ["-5", undefined],
+  ["1.5", undefined],
+  ["", undefined],
+  [null, undefined],
+  [undefined, undefined],
+])("Retry-After %j is a wait of %j ms", (value, expected) => {
+  expect(retryAfterMsOf(value, nowMs)).toBe(expected);
+});
