@@ -1,22 +1,24 @@
 /** What a deployer says on the command line with `-c name=value`, as far as its kind goes; the construct holds the rules of each. */
-import { join } from "node:path";
 import type { Limits } from "../shared/limits.ts";
-import { projectRoot } from "./bundled-function.ts";
-import type { LeaseholdProps } from "./leasehold.ts";
+import { functionModule } from "./package-root.ts";
+import { type LeaseholdProps, type LogLevel, logLevels } from "./props.ts";
 
 export type AppSettings = LeaseholdProps & { readonly stackName: string };
 
 /** @throws Error that names the context value, its rule and what came. */
 export function readSettings(context: (name: string) => unknown): AppSettings {
   const limits = readLimits(context("limits"));
-  const workerEnvironment = readTexts("workerEnvironment", context("workerEnvironment"));
+  const environment = readTexts("workerEnvironment", context("workerEnvironment"));
+  const logLevel = readLogLevel(context("logLevel"));
   return {
     stackName: readMatch("stackName", context("stackName") ?? "Leasehold", /^[A-Za-z][A-Za-z0-9-]{0,127}$/),
     namespace: readText("namespace", context("namespace") ?? "leasehold"),
-    tools: readText("tools", context("tools") ?? join(projectRoot, "functions", "tools", "index.ts")),
+    tools: readText("tools", context("tools") ?? functionModule("tools/index")),
     removable: readFlag("removable", context("removable") ?? false),
     ...(limits === undefined ? {} : { limits }),
-    ...(workerEnvironment === undefined ? {} : { workerEnvironment }),
+    ...(environment === undefined ? {} : { worker: { environment } }),
+    ...(logLevel === undefined ? {} : { logLevel }),
+    ...(context("alarms") === undefined ? {} : { alarms: readFlag("alarms", context("alarms")) }),
   };
 }
 
@@ -37,6 +39,13 @@ function readFlag(name: string, value: unknown): boolean {
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
   throw wrong(name, "true or false", value);
+}
+
+function readLogLevel(value: unknown): LogLevel | undefined {
+  if (value === undefined) return undefined;
+  const found = logLevels.find((level) => level === value);
+  if (found === undefined) throw wrong("logLevel", `one of ${logLevels.join(", ")}`, value);
+  return found;
 }
 
 /** From the command line it is a text; from cdk.json it may be an object. */

@@ -1,4 +1,4 @@
-/** The app that `cdk deploy` runs: `-c stackName=`, `-c namespace=`, `-c tools=`, `-c limits='{…}'`, `-c workerEnvironment='{…}'`, `-c removable=true`. */
+/** The app that `cdk deploy` runs: `-c stackName=`, `-c namespace=`, `-c tools=`, `-c limits='{…}'`, `-c workerEnvironment='{…}'`, `-c logLevel=`, `-c alarms=true`, `-c removable=true`. */
 import { App } from "aws-cdk-lib";
 import { readSettings } from "./app-settings.ts";
 import { LeaseholdStack } from "./stack.ts";

@@ -1,28 +1,27 @@
-import { join, resolve } from "node:path";
 import type { Duration } from "aws-cdk-lib";
 import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
-import { NodejsFunction, OutputFormat } from "aws-cdk-lib/aws-lambda-nodejs";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 import { keeping } from "./keeping.ts";
-
-export const projectRoot = resolve(import.meta.dirname, "..");
+import type { LogLevel, WorkerProps } from "./props.ts";
 
 export type BundledFunctionProps = {
   readonly description: string;
-  readonly entry: string;
-  /** Module that stands for `leasehold-tools` in the bundle; missing where a function runs and checks no tool. */
-  readonly tools?: string;
+  readonly code: lambda.Code;
   readonly timeout: Duration;
   readonly memoryMiB: number;
   readonly environment: Readonly<Record<string, string>>;
   /** Whether it is one link of the loop queue -> function -> table -> function -> queue that makes a run go on. */
   readonly inLoop: boolean;
   readonly removable: boolean;
+  /** @default "info" */
+  readonly logLevel?: LogLevel;
+  readonly layers?: readonly lambda.ILayerVersion[];
+  readonly network?: Pick<WorkerProps, "vpc" | "vpcSubnets" | "securityGroups">;
 };
 
-/** One Lambda function: bundled here and now by the project's own esbuild, with a role and a log group of its own. */
+/** One Lambda function: its handler is what `index.mjs` exports as `handler`; a role and a log group of its own. */
 export class BundledFunction extends Construct {
   readonly function: lambda.Function;
 
@@ -35,10 +34,13 @@ export class BundledFunction extends Construct {
     // A role of its own: the one that CDK would make carries AWSLambdaBasicExecutionRole, which writes to every log group.
     const role = new iam.Role(this, "Role", { assumedBy: new iam.ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(role);
-    this.function = new NodejsFunction(this, "Function", {
+    const { vpc, vpcSubnets, securityGroups } = props.network ?? {};
+    if (vpc !== undefined) allowNetworkInterfaces(role);
+    const level = levels[props.logLevel ?? "info"];
+    this.function = new lambda.Function(this, "Function", {
       description: props.description,
-      entry: props.entry,
-      handler: "handler",
+      code: props.code,
+      handler: "index.handler",
       runtime: lambda.Runtime.NODEJS_24_X,
       architecture: lambda.Architecture.ARM_64,
       memorySize: props.memoryMiB,
@@ -46,25 +48,43 @@ export class BundledFunction extends Construct {
       role,
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
+      // Lambda drops what is below it, whatever the function itself would write (nodejs-logging.html).
+      applicationLogLevelV2: level,
       // Loop detection stops a chain after some 16 passes (invocation-recursion.html), and a run is such a chain by design.
       ...(props.inLoop ? { recursiveLoop: lambda.RecursiveLoop.ALLOW } : {}),
-      environment: { NODE_OPTIONS: "--enable-source-maps", ...props.environment },
-      // The variable that this would set is for version 2 of the SDK.
-      awsSdkConnectionReuse: false,
-      projectRoot,
-      depsLockFilePath: join(projectRoot, "package-lock.json"),
-      bundling: {
-        format: OutputFormat.ESM,
-        // Below the runtime's own version, so that a local emulator runs the very same bundle on the Node that is installed.
-        target: "node20.19",
-        mainFields: ["module", "main"],
-        minify: true,
-        sourceMap: true,
-        sourcesContent: false,
-        // The SDK of the runtime changes without a deploy; retries and time-outs here rest on the version that was tested.
-        bundleAwsSDK: true,
-        ...(props.tools === undefined ? {} : { esbuildArgs: { "--alias:leasehold-tools": props.tools } }),
+      environment: {
+        NODE_OPTIONS: "--enable-source-maps",
+        // Says the same again, for a local AWS that drops nothing.
+        POWERTOOLS_LOG_LEVEL: level,
+        ...props.environment,
       },
+      ...(props.layers === undefined ? {} : { layers: [...props.layers] }),
+      ...(vpc === undefined ? {} : { vpc }),
+      ...(vpcSubnets === undefined ? {} : { vpcSubnets }),
+      ...(securityGroups === undefined ? {} : { securityGroups: [...securityGroups] }),
     });
   }
+}
+
+const levels = {
+  debug: lambda.ApplicationLogLevel.DEBUG,
+  info: lambda.ApplicationLogLevel.INFO,
+  warn: lambda.ApplicationLogLevel.WARN,
+  error: lambda.ApplicationLogLevel.ERROR,
+} as const satisfies Record<LogLevel, lambda.ApplicationLogLevel>;
+
+/** What Lambda does with the role to put a function into a VPC (configuration-vpc.html); none of it knows a narrower resource. */
+function allowNetworkInterfaces(role: iam.Role): void {
+  iam.Grant.addToPrincipal({
+    grantee: role,
+    actions: [
+      "ec2:AssignPrivateIpAddresses",
+      "ec2:CreateNetworkInterface",
+      "ec2:DeleteNetworkInterface",
+      "ec2:DescribeNetworkInterfaces",
+      "ec2:DescribeSubnets",
+      "ec2:UnassignPrivateIpAddresses",
+    ],
+    resourceArns: ["*"],
+  });
 }

@@ -1,13 +1,19 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { Stack } from "aws-cdk-lib";
+import type * as cloudwatch from "aws-cdk-lib/aws-cloudwatch";
 import type * as dynamodb from "aws-cdk-lib/aws-dynamodb";
+import type * as iam from "aws-cdk-lib/aws-iam";
 import type * as lambda from "aws-cdk-lib/aws-lambda";
 import type * as s3 from "aws-cdk-lib/aws-s3";
 import type * as sqs from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { type Limits, limitsWith } from "../shared/limits.ts";
-import { BundledFunction, projectRoot } from "./bundled-function.ts";
+import { Alarms } from "./alarms.ts";
+import { shippedCode } from "./bundle.ts";
+import { BundledFunction } from "./bundled-function.ts";
+import { checkedDeployment } from "./checked-deployment.ts";
+import { addCommandsHandler, deployedTools } from "./commands-handler.ts";
 import { OutboxMapping } from "./outbox-mapping.ts";
+import { addOutputs, outputsOf } from "./outputs.ts";
+import type { LeaseholdProps } from "./props.ts";
 import { QueueMapping } from "./queue-mapping.ts";
 import { QueueWithDeadLetters } from "./queue-with-dead-letters.ts";
 import { ScanRule } from "./scan-rule.ts";
@@ -15,23 +21,7 @@ import { SealedQueue } from "./sealed-queue.ts";
 import { StateTable } from "./state-table.ts";
 import { ValuesBucket } from "./values-bucket.ts";
 import { wholeSeconds } from "./whole-seconds.ts";
-
-export type LeaseholdProps = {
-  /** What makes the operation ids of two deployments differ: 1 to 64 of A-Z, a-z, 0-9, `_`, `.` and `-`. */
-  readonly namespace: string;
-  /** Path of the module that exports `tools`, the list of tools that nodes may name. Its import must need no environment. */
-  readonly tools: string;
-  /** Limits that differ from the defaults. */
-  readonly limits?: Partial<Limits>;
-  /** Table, bucket and logs go with the stack, and nothing is protected from it; a bucket must be emptied first. @default false */
-  readonly removable?: boolean;
-  /** Entry file of the worker function, for one that wraps the shipped handler. @default functions/worker.ts */
-  readonly workerEntry?: string;
-  /** What the tools read from their environment; names that begin with LEASEHOLD_ are taken. */
-  readonly workerEnvironment?: Readonly<Record<string, string>>;
-  /** @default 512 */
-  readonly workerMemoryMiB?: number;
-};
+import { addWorker, type Worker } from "./worker.ts";
 
 export type LeaseholdFunctions = {
   readonly commands: lambda.Function;
@@ -43,7 +33,7 @@ export type LeaseholdFunctions = {
 export type LeaseholdQueues = {
   /** Where programs send their commands. */
   readonly commands: sqs.Queue;
-  /** What wakes the workers. */
+  /** What wakes the main worker. */
   readonly dispatch: sqs.Queue;
   /** What could not be accepted, with its reason. */
   readonly rejected: sqs.Queue;
@@ -52,8 +42,9 @@ export type LeaseholdQueues = {
 const plainMemoryMiB = 256;
 
 /**
- * All that exists in the account: a table, a bucket, its queues, four functions and what wires them. It sets no physical names, so
- * one account holds as many as it likes. The ids of its children are a contract, since a changed id is another resource.
+ * All that exists in the account: a table, a bucket, its queues, four functions and what wires them, and a function with a queue
+ * for each pool. It sets no physical names, so one account holds as many as it likes. The ids of its children are a contract,
+ * since a changed id is another resource.
  */
 export class Leasehold extends Construct {
   readonly table: dynamodb.TableV2;
@@ -61,86 +52,85 @@ export class Leasehold extends Construct {
   readonly valuesBucket: s3.Bucket;
   readonly queues: LeaseholdQueues;
   readonly functions: LeaseholdFunctions;
+  /** The main worker's function, for the rights that its tools need: `bucket.grantRead(leasehold.worker)`. */
+  readonly worker: lambda.Function;
+  /** By name; the rights of a pool's tools go to its own function. */
+  readonly pools: Readonly<Record<string, Worker>>;
   readonly mappings: {
     readonly commands: lambda.EventSourceMapping;
     readonly dispatch: lambda.EventSourceMapping;
     readonly outbox: lambda.EventSourceMapping;
   };
   readonly scanRule: ScanRule;
+  /** Empty where none are asked for. They tell nobody until an action is added to each. */
+  readonly alarms: readonly cloudwatch.Alarm[];
 
-  /** @throws Error when the namespace, a path or the limits break a rule; limits that contradict each other are named with both numbers. */
+  private readonly state: StateTable;
+  private readonly values: ValuesBucket;
+
+  /** @throws Error when a prop, a module of tools or the limits break a rule; limits that contradict each other are named with both numbers. */
   constructor(scope: Construct, id: string, props: LeaseholdProps) {
     super(scope, id);
-    const limits = limitsWith(props.limits);
-    const removable = props.removable ?? false;
-    const tools = existingFile("tools", props.tools);
+    const deployment = checkedDeployment(props);
+    const { namespace, removable, logLevel } = deployment;
+    const { limits, overrides } = deployment.merged;
+    const workers = [deployment.main, ...deployment.pools];
+    const tools = deployedTools(this, workers);
 
     const state = new StateTable(this, "State", { removable });
     const values = new ValuesBucket(this, "Values", { limits, removable });
+    const queueRetention = wholeSeconds(limits, "queueRetentionMs");
     const deadLetterRetention = wholeSeconds(limits, "deadLetterRetentionMs");
-    const consumed = {
-      visibility: wholeSeconds(limits, "queueVisibilityMs"),
-      retention: wholeSeconds(limits, "queueRetentionMs"),
+    const commandsQueue = new QueueWithDeadLetters(this, "Commands", {
+      visibility: wholeSeconds(limits, "commandVisibilityMs"),
+      retention: queueRetention,
       deadLetterRetention,
       maxReceives: limits.maxReceives,
-    };
-    const commandsQueue = new QueueWithDeadLetters(this, "Commands", {
-      ...consumed,
-      visibility: wholeSeconds(limits, "commandVisibilityMs"),
-    }).queue;
-    const dispatchQueue = new QueueWithDeadLetters(this, "Dispatch", consumed).queue;
-    const rejectedQueue = new SealedQueue(this, "Rejected", { retention: deadLetterRetention });
+    });
+    const rejected = new SealedQueue(this, "Rejected", { retention: deadLetterRetention });
     const streamFailures = new SealedQueue(this, "StreamFailures", { retention: deadLetterRetention });
+
+    const around = { state, values, rejected, namespace, queueRetention, deadLetterRetention, logLevel, removable };
+    const main = addWorker(this, around, deployment.main);
+    this.pools = Object.fromEntries(
+      deployment.pools.map((pool) => [pool.pool, addWorker(new Construct(this, `Pool-${pool.pool}`), around, pool)]),
+    );
+    const pools = Object.entries(this.pools);
 
     const common = {
       LEASEHOLD_TABLE: state.table.tableName,
-      LEASEHOLD_NAMESPACE: validNamespace(props.namespace),
-      LEASEHOLD_LIMITS: JSON.stringify(props.limits ?? {}),
+      LEASEHOLD_NAMESPACE: namespace,
+      LEASEHOLD_LIMITS: JSON.stringify(overrides),
     };
-    const toDispatch = { LEASEHOLD_DISPATCH_QUEUE_URL: dispatchQueue.queueUrl };
-    const toValues = { LEASEHOLD_VALUES_BUCKET: values.bucket.bucketName };
-    const toRejected = { LEASEHOLD_REJECTED_QUEUE_URL: rejectedQueue.queueUrl };
+    const poolUrls = Object.fromEntries(pools.map(([name, { queue }]) => [name, queue.queueUrl]));
+    const toDispatch = {
+      LEASEHOLD_DISPATCH_QUEUE_URL: main.queue.queueUrl,
+      ...(pools.length === 0 ? {} : { LEASEHOLD_POOL_QUEUE_URLS: Stack.of(this).toJsonString(poolUrls) }),
+    };
+    const toRejected = { LEASEHOLD_REJECTED_QUEUE_URL: rejected.queueUrl };
     const plain = {
       timeout: wholeSeconds(limits, "plainFunctionTimeoutMs"),
       memoryMiB: plainMemoryMiB,
       removable,
+      logLevel,
     };
-    const commands = new BundledFunction(this, "CommandsHandler", {
+    const commands = addCommandsHandler(this, {
       ...plain,
-      description: "Leasehold: checks commands and writes runs",
-      entry: shipped("commands"),
+      workers,
       tools,
-      inLoop: true,
-      environment: { ...common, ...toRejected, ...toValues },
-    }).function;
+      environment: { ...common, ...toRejected, LEASEHOLD_VALUES_BUCKET: values.bucket.bucketName },
+    });
     const relay = new BundledFunction(this, "Relay", {
       ...plain,
       description: "Leasehold: sends what the outbox entries list and frees what waited",
-      entry: shipped("relay"),
+      code: shippedCode("relay"),
       inLoop: true,
       environment: { ...common, ...toDispatch, ...toRejected },
-    }).function;
-    const worker = new BundledFunction(this, "Worker", {
-      description: "Leasehold: claims a node, runs its tool, commits its outcome",
-      entry: props.workerEntry === undefined ? shipped("worker") : existingFile("workerEntry", props.workerEntry),
-      tools,
-      timeout: wholeSeconds(limits, "functionTimeoutMs"),
-      memoryMiB: props.workerMemoryMiB ?? 512,
-      removable,
-      inLoop: true,
-      // It sends no dispatch, but hides the message of the node that it holds, for which it must name the queue.
-      environment: {
-        ...freeNames(props.workerEnvironment ?? {}),
-        ...common,
-        ...toDispatch,
-        ...toRejected,
-        ...toValues,
-      },
     }).function;
     const scanner = new BundledFunction(this, "Scanner", {
       ...plain,
       description: "Leasehold: compares each living run with what should have happened, and wakes what slept",
-      entry: shipped("scanner"),
+      code: shippedCode("scanner"),
       // The rule begins each chain anew, so no chain leads back to it.
       inLoop: false,
       environment: { ...common, ...toDispatch },
@@ -148,46 +138,59 @@ export class Leasehold extends Construct {
 
     state.allowItems(commands, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem");
     values.allowObjects(commands, "s3:PutObject");
-    rejectedQueue.grant(commands, "sqs:SendMessage");
+    rejected.grant(commands, "sqs:SendMessage");
     state.allowItems(relay, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem");
-    dispatchQueue.grant(relay, "sqs:SendMessage");
-    rejectedQueue.grant(relay, "sqs:SendMessage");
-    state.allowItems(worker, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem");
-    values.allowObjects(worker, "s3:GetObject", "s3:PutObject");
-    rejectedQueue.grant(worker, "sqs:SendMessage");
+    rejected.grant(relay, "sqs:SendMessage");
     state.allowItems(scanner, "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem");
     state.allowScanIndex(scanner);
-    dispatchQueue.grant(scanner, "sqs:SendMessage");
+    for (const { queue } of [main, ...Object.values(this.pools)])
+      for (const sender of [relay, scanner]) queue.grant(sender, "sqs:SendMessage");
 
+    this.state = state;
+    this.values = values;
     this.table = state.table;
     this.valuesBucket = values.bucket;
-    this.queues = { commands: commandsQueue, dispatch: dispatchQueue, rejected: rejectedQueue };
-    this.functions = { commands, relay, worker, scanner };
+    this.queues = { commands: commandsQueue.queue, dispatch: main.queue, rejected };
+    this.functions = { commands, relay, worker: main.function, scanner };
+    this.worker = main.function;
     this.mappings = {
-      commands: new QueueMapping(this, "CommandsMapping", { queue: commandsQueue, consumer: commands, batchSize: 10 }),
-      // One message an invocation: it is acknowledged when its own node is committed, not when the slowest of a batch is.
-      dispatch: new QueueMapping(this, "DispatchMapping", { queue: dispatchQueue, consumer: worker, batchSize: 1 }),
+      commands: new QueueMapping(this, "CommandsMapping", {
+        queue: commandsQueue.queue,
+        consumer: commands,
+        batchSize: 10,
+      }),
+      dispatch: main.mapping,
       outbox: new OutboxMapping(this, "OutboxMapping", { table: state.table, relay, failures: streamFailures }),
     };
     this.scanRule = new ScanRule(this, "ScanRule", scanner);
+    this.alarms =
+      props.alarms === true
+        ? new Alarms(this, "Alarms", {
+            workers: { Dispatch: main, ...this.pools },
+            waiting: {
+              CommandsDeadLetters: commandsQueue.deadLetters,
+              Rejected: rejected,
+              StreamFailures: streamFailures,
+            },
+            scanner,
+          }).all
+        : [];
+    if (props.outputs ?? true) addOutputs(this, outputsOf(this, namespace, removable));
   }
-}
 
-const shipped = (name: keyof LeaseholdFunctions): string => join(projectRoot, "functions", `${name}.ts`);
+  /**
+   * Allows to start, cancel and resolve runs: to send to the commands queue, and nothing else. What became of a command is read
+   * (`grantRead`), and so is whatever `createClient` finds by a stack's name, which asks CloudFormation.
+   */
+  grantStart(grantee: iam.IGrantable): iam.Grant {
+    return this.queues.commands.grant(grantee, "sqs:SendMessage");
+  }
 
-function validNamespace(namespace: string): string {
-  if (/^[A-Za-z0-9_.-]{1,64}$/.test(namespace)) return namespace;
-  throw new Error(`namespace must be 1 to 64 of A-Z, a-z, 0-9, "_", "." and "-", got ${JSON.stringify(namespace)}`);
-}
-
-function existingFile(field: string, path: string): string {
-  const absolute = resolve(path);
-  if (existsSync(absolute)) return absolute;
-  throw new Error(`${field} must be the path of an existing module, got ${JSON.stringify(path)}`);
-}
-
-function freeNames(environment: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const taken = Object.keys(environment).filter((name) => name.startsWith("LEASEHOLD_"));
-  if (taken.length === 0) return environment;
-  throw new Error(`workerEnvironment must not set names that begin with LEASEHOLD_, got ${taken.join(", ")}`);
+  /** Allows to read all that is said of runs: answers to commands, runs, nodes, outputs, the list of the living runs. */
+  grantRead(grantee: iam.IGrantable): iam.Grant {
+    return this.state
+      .allowItems(grantee, "dynamodb:GetItem", "dynamodb:Query")
+      .combine(this.state.allowScanIndex(grantee))
+      .combine(this.values.allowObjects(grantee, "s3:GetObject"));
+  }
 }

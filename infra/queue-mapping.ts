@@ -6,6 +6,8 @@ export type QueueMappingProps = {
   readonly queue: sqs.Queue;
   readonly consumer: lambda.Function;
   readonly batchSize: number;
+  /** Invocations at the same time. @default as many as the account allows */
+  readonly maxConcurrency?: number;
 };
 
 /**
@@ -20,6 +22,8 @@ export class QueueMapping extends lambda.EventSourceMapping {
       eventSourceArn: props.queue.queueArn,
       batchSize: props.batchSize,
       reportBatchItemFailures: true,
+      // The mapping's and not the function's: what a reserved concurrency turns away has been received all the same (services-sqs-scaling.html).
+      ...(props.maxConcurrency === undefined ? {} : { maxConcurrency: props.maxConcurrency }),
     });
     props.queue.grantConsumeMessages(props.consumer);
   }

@@ -45,13 +45,13 @@ export class StateTable extends Construct {
    * Allows actions on the table's items and on nothing else; `table.grant` would allow them on every index too.
    * A transaction needs no action of its own beyond those of its parts (transaction-apis-iam.html).
    */
-  allowItems(grantee: iam.IGrantable, ...actions: readonly string[]): void {
-    iam.Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [this.table.tableArn] });
+  allowItems(grantee: iam.IGrantable, ...actions: readonly string[]): iam.Grant {
+    return iam.Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [this.table.tableArn] });
   }
 
   /** Allows reading the list of the living runs. */
-  allowScanIndex(grantee: iam.IGrantable): void {
-    iam.Grant.addToPrincipal({
+  allowScanIndex(grantee: iam.IGrantable): iam.Grant {
+    return iam.Grant.addToPrincipal({
       grantee,
       actions: ["dynamodb:Query"],
       resourceArns: [`${this.table.tableArn}/index/${scanIndex}`],

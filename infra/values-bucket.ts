@@ -39,7 +39,7 @@ export class ValuesBucket extends Construct {
   }
 
   /** Allows actions on the objects and on nothing else: `grantRead` would allow listing the bucket too. */
-  allowObjects(grantee: iam.IGrantable, ...actions: readonly string[]): void {
-    iam.Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [this.bucket.arnForObjects("*")] });
+  allowObjects(grantee: iam.IGrantable, ...actions: readonly string[]): iam.Grant {
+    return iam.Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns: [this.bucket.arnForObjects("*")] });
   }
 }

@@ -1,14 +1,16 @@
 /** From an SQS event to commands. */
-import type { SQSEvent } from "aws-lambda";
 import { type CommandWorld, handleCommand } from "../../shared/command.ts";
 import { type BatchResponse, eachRecord } from "../../shared/each-record.ts";
+
+/** What is read of an SQS event. */
+export type CommandsEvent = { readonly Records: readonly { readonly messageId: string; readonly body: string }[] };
 
 /** Commands side by side; no start waits for another. */
 const sideBySide = 10;
 
-export const createCommands =
+export const commandsHandler =
   (world: CommandWorld) =>
-  (event: SQSEvent): Promise<BatchResponse> =>
+  (event: CommandsEvent): Promise<BatchResponse> =>
     eachRecord(event.Records, {
       sideBySide,
       log: world.log,

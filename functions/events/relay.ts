@@ -9,7 +9,7 @@ import { readEntry, relayEntry } from "../../shared/relay.ts";
 /** Entries side by side: nothing rests on their order (I12). */
 const sideBySide = 10;
 
-export const createRelay =
+export const relayHandler =
   (world: World) =>
   (event: DynamoDBStreamEvent): Promise<BatchResponse> =>
     eachRecord(event.Records, {

@@ -1,15 +1,17 @@
 /** From an SQS event to deliveries. */
-import type { Context, SQSEvent } from "aws-lambda";
 import { type BatchResponse, eachRecord } from "../../shared/each-record.ts";
 import { handleDelivery } from "../../shared/worker.ts";
-import type { WorkerWorld } from "../../shared/worker-world.ts";
+import type { Delivery, WorkerWorld } from "../../shared/worker-world.ts";
 
-export type Remaining = Pick<Context, "getRemainingTimeInMillis">;
+/** What is read of an SQS event. Said here, so that whoever wraps the handler needs no types of Lambda's. */
+export type WorkerEvent = { readonly Records: readonly Delivery[] };
+/** What is read of an invocation's context. */
+export type Remaining = { getRemainingTimeInMillis(): number };
 
 /** One message after another: each node is claimed right before its tool runs, never for a whole batch ahead (I3). */
-export const createWorker =
+export const workerHandler =
   (world: WorkerWorld) =>
-  (event: SQSEvent, context: Remaining): Promise<BatchResponse> =>
+  (event: WorkerEvent, context: Remaining): Promise<BatchResponse> =>
     eachRecord(event.Records, {
       sideBySide: 1,
       log: world.log,

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { NodeRequest } from "../../client/client.ts";
-import { projectRoot } from "../../infra/bundled-function.ts";
+import { projectRoot } from "../../infra/package-root.ts";
 import { seeded } from "../../testing/seeded.ts";
 import { waitUntil } from "../support/processes.ts";
 import { startKilling } from "./killing.ts";

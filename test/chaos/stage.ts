@@ -122,7 +122,7 @@ function testStack(plan: StackPlan, name: string, proxies: Proxies, provider: Pr
     namespace: namespaceOf(plan),
     limits: { ...chaosLimits, ...plan.limits },
     tools: join(projectRoot, "test", "support", "tools", "index.ts"),
-    workerEnvironment: { PROVIDER_URL: provider.url },
+    worker: { environment: { PROVIDER_URL: provider.url } },
     endpoints: Object.fromEntries(endpoints),
     ...(plan.disabled ? { disabled: plan.disabled } : {}),
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import { allowedTo, on } from "./allowed.ts";
 import { arn, functionIds, ids, resource, resourcesOf, synth } from "./synth.ts";
 
 const environmentOf = (id: string, props: Parameters<typeof synth>[0] = {}): Record<string, unknown> => {
@@ -72,45 +72,19 @@ describe("the functions", () => {
   });
 
   it("hand the deployer's own variables to the tools, in the worker alone", () => {
-    const props = { workerEnvironment: { PROVIDER_URL: "https://provider.example" } };
+    const props = { worker: { environment: { PROVIDER_URL: "https://provider.example" } } };
     expect(environmentOf(ids.worker, props).PROVIDER_URL).toBe("https://provider.example");
     expect(environmentOf(ids.commands, props)).not.toHaveProperty("PROVIDER_URL");
   });
 
   it("refuse a variable that would hide one of Leasehold's", () => {
-    expect(() => synth({ workerEnvironment: { LEASEHOLD_TABLE: "other" } })).toThrow(
-      /workerEnvironment.*LEASEHOLD_TABLE/,
+    expect(() => synth({ worker: { environment: { LEASEHOLD_TABLE: "other" } } })).toThrow(
+      /worker.environment.*LEASEHOLD_TABLE/,
     );
   });
 });
 
-const oneOrMore = <Schema extends z.ZodType>(schema: Schema) =>
-  z.union([z.array(schema), schema.transform((value) => [value])]);
-const policySchema = z.object({
-  Roles: z.array(z.object({ Ref: z.string() })),
-  PolicyDocument: z.object({
-    Statement: z.array(
-      z.object({ Effect: z.literal("Allow"), Action: oneOrMore(z.string()), Resource: oneOrMore(z.json()) }),
-    ),
-  }),
-});
-
-/** All that a function may do, as "action on resource". */
-function allowed(name: string): readonly string[] {
-  const policies = Object.values(resourcesOf(synth()))
-    .filter(({ Type }) => Type === "AWS::IAM::Policy")
-    .map(({ Properties }) => policySchema.parse(Properties))
-    .filter(({ Roles }) => Roles.some(({ Ref }) => Ref.startsWith(`Leasehold${name}Role`)));
-  return policies
-    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .flatMap(({ Action, Resource }) =>
-      Action.flatMap((action) => Resource.map((resource) => `${action} on ${JSON.stringify(resource)}`)),
-    )
-    .sort();
-}
-
-const on = (resource: unknown, ...actions: readonly string[]): readonly string[] =>
-  actions.map((action) => `${action} on ${JSON.stringify(resource)}`);
+const allowed = (name: string): readonly string[] => allowedTo(synth(), `Leasehold${name}Role`);
 const items = (...actions: readonly string[]) => on(arn(ids.table), ...actions.map((action) => `dynamodb:${action}`));
 const consume = (queue: string) =>
   on(

@@ -1,25 +1,34 @@
-/** The template that a deploy would send, without the bundling, which is slow and which these tests do not look at. Equal props are synthesised once. */
+/** The template that a deploy would send, without the bundling, which is slow and which most of these tests do not look at. Equal props are synthesised once. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { z } from "zod";
-import { projectRoot } from "../../infra/bundled-function.ts";
-import type { LeaseholdProps } from "../../infra/leasehold.ts";
+import { projectRoot } from "../../infra/package-root.ts";
+import type { LeaseholdProps } from "../../infra/props.ts";
 import { LeaseholdStack } from "../../infra/stack.ts";
 
 const cdkJson: unknown = JSON.parse(readFileSync(join(projectRoot, "cdk.json"), "utf8"));
 const flags = z.object({ context: z.record(z.string(), z.unknown()) }).parse(cdkJson).context;
+
+/** A module that is there; without bundling nobody looks into it. */
+export const someTools = join(projectRoot, "functions", "tools", "index.ts");
+
+/** An app in which a deployer's own things stand beside a deployment. Nothing is bundled. */
+export const plainApp = (): App => new App({ context: { ...flags, "aws:cdk:bundling-stacks": [] } });
+
+/** An app that bundles, as a deploy does. */
+export const bundlingApp = (outdir?: string): App =>
+  new App({ context: flags, ...(outdir === undefined ? {} : { outdir }) });
 
 const templates = new Map<string, Template>();
 
 export function synth(props: Partial<LeaseholdProps> = {}): Template {
   const known = templates.get(JSON.stringify(props));
   if (known !== undefined) return known;
-  const app = new App({ context: { ...flags, "aws:cdk:bundling-stacks": [] } });
-  const tools = join(projectRoot, "functions", "tools", "index.ts");
-  const template = Template.fromStack(new LeaseholdStack(app, "Leasehold", { namespace: "test", tools, ...props }));
+  const stack = new LeaseholdStack(plainApp(), "Leasehold", { namespace: "test", tools: someTools, ...props });
+  const template = Template.fromStack(stack);
   templates.set(JSON.stringify(props), template);
   return template;
 }
@@ -29,6 +38,7 @@ const resourceSchema = z.object({
   Properties: z.record(z.string(), z.unknown()).default({}),
   DeletionPolicy: z.string().optional(),
   UpdateReplacePolicy: z.string().optional(),
+  Metadata: z.record(z.string(), z.unknown()).optional(),
 });
 type Resource = z.infer<typeof resourceSchema>;
 

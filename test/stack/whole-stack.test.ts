@@ -88,6 +88,7 @@ describe("an update of a deployed stack", () => {
       "CommandsQueueUrl",
       "DispatchMappingId",
       "DispatchQueueUrl",
+      "KeptOnDestroy",
       "Namespace",
       "RejectedQueueUrl",
       "RelayFunctionName",

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { afterAll, afterEach, expect, inject } from "vitest";
+import { z } from "zod";
 import { localAwsEnv, localRegion } from "../../cli/local/local-env.ts";
 import { type Client, clientOver, type NodeRequest, type StartRunRequest } from "../../client/client.ts";
 import type { RunView } from "../../client/index.ts";
@@ -28,6 +29,8 @@ type Proxies<Name extends StackName> = {
 };
 
 export type Stack<Name extends StackName> = Queues & {
+  /** What the stack says of its pools, by name. */
+  readonly pools: z.infer<typeof poolsSchema>;
   readonly client: Client;
   /** As the functions have it: strong reads. */
   readonly table: Table;
@@ -47,6 +50,8 @@ export type Stack<Name extends StackName> = Queues & {
   /** Invokes a function with an event of the test's own. @throws when the function did. */
   invoke(called: FunctionName, event: unknown): Promise<unknown>;
 };
+
+const poolsSchema = z.record(z.string(), z.object({ queueUrl: z.string(), functionName: z.string() }));
 
 export const newRunId = (): string => `run-${randomUUID()}`;
 
@@ -71,7 +76,9 @@ export async function openStack<Name extends StackName>(name: Name): Promise<Sta
     proxies.set(called, await startFaultProxy({ target: endpoint, port }));
   const where = { endpoint, region: localRegion, credentials: { accessKeyId: "test", secretAccessKey: "test" } };
   const lambda = new LambdaClient(where);
-  const queues = await queuesOf(sqsClient(where), output);
+  const pools = poolsSchema.parse(JSON.parse(outputs[name].Pools ?? "{}"));
+  const pooled = Object.values(pools).map(({ queueUrl }) => queueUrl);
+  const queues = await queuesOf(sqsClient(where), output, pooled);
   const table = dynamoTable({ client: dynamoClient(where), tableName: output("TableName") });
   const send = commandQueue({ client: commandQueueClient(where), queueUrl: output("CommandsQueueUrl") });
   const client = clientOver({ table, send, clock: systemClock, newId: systemChance.id });
@@ -88,6 +95,7 @@ export async function openStack<Name extends StackName>(name: Name): Promise<Sta
 
   return {
     ...queues,
+    pools,
     client,
     table,
     proxies: Object.fromEntries(proxies) as Proxies<Name>,

@@ -20,13 +20,17 @@ export type Queues = {
   /** All that has been rejected since the file began. */
   rejected(): Promise<readonly Rejected[]>;
   dispatches(): Promise<Depth>;
-  /** Messages of the dispatch and the commands queue and of their dead-letter queues, be they visible, in flight or delayed. */
+  /** Messages of the dispatch queues and the commands queue and of their dead-letter queues, be they visible, in flight or delayed. */
   depth(): Promise<number>;
 };
 
-/** @param output gives an output of the stack. */
-export async function queuesOf(sqs: SQSClient, output: (name: string) => string): Promise<Queues> {
-  const consumed = [output("CommandsQueueUrl"), output("DispatchQueueUrl")];
+/** @param output gives an output of the stack. @param pooled the dispatch queues of its pools. @default none */
+export async function queuesOf(
+  sqs: SQSClient,
+  output: (name: string) => string,
+  pooled: readonly string[] = [],
+): Promise<Queues> {
+  const consumed = [output("CommandsQueueUrl"), output("DispatchQueueUrl"), ...pooled];
   const watched = [...consumed, ...(await Promise.all(consumed.map((url) => deadLettersOf(sqs, url))))];
   const kept: Rejected[] = [];
   return {

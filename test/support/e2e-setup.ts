@@ -67,9 +67,12 @@ function testStack(name: StackName, ports: Ports): TestStack {
     namespace: `e2e-${name}`,
     limits: shortLimits,
     tools: join(projectRoot, "test", "support", "tools", "index.ts"),
-    workerEnvironment: { PROVIDER_URL: loopback(ports.provider), GATE_URL: loopback(ports.gate) },
+    worker: {
+      environment: { PROVIDER_URL: loopback(ports.provider), GATE_URL: loopback(ports.gate) },
+      ...(plan.gated ? { entry: join(projectRoot, "test", "support", "worker-entry.ts") } : {}),
+    },
+    ...(plan.pooled ? { pools: { heavy: { tools: join(projectRoot, "test", "support", "tools", "heavy.ts") } } } : {}),
     endpoints: Object.fromEntries(endpoints),
-    ...(plan.gated ? { workerEntry: join(projectRoot, "test", "support", "worker-entry.ts") } : {}),
     ...(plan.disabled ? { disabled: plan.disabled } : {}),
   };
 }

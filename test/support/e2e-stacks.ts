@@ -29,6 +29,8 @@ export type StackPlan = {
   readonly proxied: readonly FunctionName[];
   /** The worker function is `worker-entry.ts`, which asks a gate before it returns. */
   readonly gated?: true;
+  /** Beside the main worker there is the pool `heavy`, for the tools of `tools/heavy.ts`. */
+  readonly pooled?: true;
   readonly disabled?: { readonly relayMapping?: boolean; readonly scanRule?: boolean };
 };
 
@@ -36,7 +38,7 @@ const noRule = { scanRule: true };
 
 /** The scanner's rule is off wherever a test must show that the queue, or the relay, did it alone (I8). */
 export const stackPlans = {
-  main: { proxied: ["commands", "relay", "worker"], disabled: noRule },
+  main: { proxied: ["commands", "relay", "worker"], pooled: true, disabled: noRule },
   gated: { proxied: ["worker"], gated: true, disabled: noRule },
   /** Its relay never runs: nothing is enqueued but by a scanner that the test invokes. */
   unrelayed: { proxied: [], disabled: { relayMapping: true, ...noRule } },

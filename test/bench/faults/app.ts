@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { App, CfnOutput, Duration, Stack } from "aws-cdk-lib";
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import type { Construct } from "constructs";
-import { BundledFunction, projectRoot } from "../../../infra/bundled-function.ts";
+import { bundledCode } from "../../../infra/bundle.ts";
+import { BundledFunction } from "../../../infra/bundled-function.ts";
 import { keeping } from "../../../infra/keeping.ts";
+import { projectRoot } from "../../../infra/package-root.ts";
 import { QueueMapping } from "../../../infra/queue-mapping.ts";
 import { QueueWithDeadLetters } from "../../../infra/queue-with-dead-letters.ts";
 import { LeaseholdStack } from "../../../infra/stack.ts";
@@ -24,7 +26,7 @@ function addPeer(scope: Construct, name: string, props: PeerProps): BundledFunct
   });
   const handler = new BundledFunction(scope, name, {
     description: `bench: the voucher job as ${name}`,
-    entry: join(here, "peers", `${props.entry}.ts`),
+    code: bundledCode({ entry: join(here, "peers", `${props.entry}.ts`) }),
     timeout: Duration.millis(limits.functionTimeoutMs),
     memoryMiB: 512,
     environment: props.environment,
@@ -62,8 +64,7 @@ for (const effect of classes) {
     namespace: `bench-${effect}`,
     removable: true,
     tools: join(here, "tools.ts"),
-    workerEntry: join(projectRoot, "test", "support", "worker-entry.ts"),
-    workerEnvironment: environment,
+    worker: { entry: join(projectRoot, "test", "support", "worker-entry.ts"), environment },
     limits,
   });
 }

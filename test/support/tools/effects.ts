@@ -2,7 +2,7 @@
  * The end-to-end tools that must not be run blindly. Their key differs from attempt to attempt, so the provider forgives no
  * repeat: one effect in its ledger means that the tool acted once.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type AnyTool, defineTool, type ToolContext } from "../../../shared/tool.ts";
 
 const anything = z.record(z.string(), z.json());

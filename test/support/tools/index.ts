@@ -1,37 +1,12 @@
 /** The tools of the end-to-end stacks. Each tells the provider's ledger of every call, so that the ledger shows what really ran. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { NonRetryableError, RetryableError } from "../../../shared/errors.ts";
-import { type AnyTool, defineTool, type ToolContext } from "../../../shared/tool.ts";
+import { type AnyTool, defineTool } from "../../../shared/tool.ts";
 import { effectTools } from "./effects.ts";
+import { enter, entered } from "./enter.ts";
 
 const anything = z.record(z.string(), z.json());
-/** `epoch` makes the outputs of two attempts differ. */
-const entered = z.strictObject({ ordinal: z.int(), epoch: z.int() });
-
-async function enter(
-  context: ToolContext,
-  input: unknown,
-  key = context.operationId,
-): Promise<z.infer<typeof entered>> {
-  const node = encodeURIComponent(context.nodeId);
-  // No abort signal: the call itself is short, and what is tested is what follows it.
-  const response = await fetch(`${process.env.PROVIDER_URL}/ledger/${node}`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "idempotency-key": key,
-      "fencing-token": String(context.fencingToken),
-      "attempt-key": String(context.attempt),
-      "node-id": node,
-    },
-    body: JSON.stringify({ run_id: context.runId, input }),
-  });
-  if (!response.ok) throw new Error(`the ledger answered ${response.status}`);
-  const { ordinal } = z.object({ ordinal: z.int() }).parse(await response.json());
-  return { ordinal, epoch: context.fencingToken };
-}
-
 const ledger = defineTool({
   name: "ledger",
   input: anything,

@@ -1,8 +1,8 @@
 /** Public reports of faults (docs/scenarios.md) tried on whole events, as AWS hands them in. */
 import type { AttributeValue, DynamoDBRecord, SQSEvent, SQSRecord } from "aws-lambda";
 import { expect, test } from "vitest";
-import { createRelay } from "../../../functions/events/relay.ts";
-import { createWorker } from "../../../functions/events/worker.ts";
+import { relayHandler } from "../../../functions/events/relay.ts";
+import { workerHandler } from "../../../functions/events/worker.ts";
 import { putOutbox } from "../../../shared/outbox.ts";
 import type { Item } from "../../../shared/write.ts";
 import { itemOf, nodeWith, runWith, startMs, testLimits, testWorld, toolsOf, toolWith } from "../../support/world.ts";
@@ -50,7 +50,7 @@ test("a batch of ten that comes whole three times more, for its one bad record, 
       return {};
     },
   });
-  const handle = createWorker({
+  const handle = workerHandler({
     ...world,
     limits: testLimits(),
     namespace: "n",
@@ -79,7 +79,7 @@ test.each(["INSERT", "MODIFY"] as const)(
   "an entry is carried out, whether its event is called %s or not (BUG-191)",
   async (name) => {
     const world = testWorld();
-    expect(await createRelay(world)({ Records: [entryRecord("a", name)] })).toEqual({ batchItemFailures: [] });
+    expect(await relayHandler(world)({ Records: [entryRecord("a", name)] })).toEqual({ batchItemFailures: [] });
     expect(world.queue.sent).toMatchObject([{ dispatch: { node_id: "a" } }]);
   },
 );
@@ -100,7 +100,7 @@ test("a hundred records at once make no more calls side by side than a pool of 5
     },
   };
   const records = Array.from({ length: 100 }, (_, index) => entryRecord(`n${index}`, "INSERT"));
-  expect(await createRelay({ ...world, queue })({ Records: records })).toEqual({ batchItemFailures: [] });
+  expect(await relayHandler({ ...world, queue })({ Records: records })).toEqual({ batchItemFailures: [] });
   expect(world.queue.sent).toHaveLength(100);
   expect(most).toBeGreaterThan(1);
   expect(most).toBeLessThan(50);
