@@ -1,85 +1,75 @@
-import { parseArgs } from "node:util";
+/** What stands on the command line, read by commander, whose leniency ends here: nothing is taken twice, or for something else. */
+import type { Command, Option } from "commander";
 import { shown, usageError } from "./usage.ts";
 
-/** A command's options: each either takes a text or stands alone. */
-export type OptionTypes = { readonly [name: string]: "string" | "boolean" };
-
 export type Arguments = {
-  /** The first one, or "" where it may be missing and is. */
-  readonly positional: string;
-  /** All of them. */
+  /** All that are no options, in the order of the command's declaration; none of them is empty. */
   readonly positionals: readonly string[];
-  /** The text of an option, undefined where it was not given. */
+  /** The text of an option, by its long name without dashes; undefined where it was not given. */
   text(name: string): string | undefined;
+  /** The texts of an option that may be repeated. */
+  texts(name: string): readonly string[];
   given(name: string): boolean;
 };
 
 /**
- * Exactly the named positional arguments, of which those in brackets may be missing, and known options, each at most once.
- * @throws UsageError that names the argument, the rule and what came.
+ * Each argument and each option's value must be there and not empty, and each option stands at most once. Commander would
+ * take the last one, and would take a forgotten value's next option for the value.
+ * @param args as they were typed: only they show which values stand behind a `=`.
  */
-export function readArguments(
-  args: readonly string[],
-  names: string | readonly string[],
-  types: OptionTypes,
-): Arguments {
-  const options = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type, multiple: true }]));
-  const { tokens } = parseArgs({ args: [...args], options, allowPositionals: true, strict: false, tokens: true });
-  const values = new Map<string, string | true>();
-  const positionals: string[] = [];
-  for (const token of tokens) {
-    if (token.kind === "positional") positionals.push(token.value);
-    if (token.kind !== "option") continue;
-    if (values.has(token.name)) throw usageError(`${token.rawName} must be given at most once, got it twice`);
-    values.set(token.name, optionValue(token, types));
+export function readStrictly(command: Command, args: readonly string[]): void {
+  for (const argument of command.registeredArguments) {
+    argument.argParser((value: string) => {
+      if (value === "") throw usageError(`${nameOf(argument)} must be given, got ""`);
+      return value;
+    });
   }
-  checkPositionals(positionals, typeof names === "string" ? [names] : names);
-  return {
-    positional: positionals[0] ?? "",
-    positionals,
-    text: (name) => {
-      const value = values.get(name);
-      return typeof value === "string" ? value : undefined;
-    },
-    given: (name) => values.has(name),
-  };
+  for (const option of command.options) {
+    // One with a default collects all that it is given.
+    const collects = Array.isArray(option.defaultValue);
+    option.argParser((value: string | undefined, before: unknown) => {
+      if (before !== undefined && !collects) {
+        throw usageError(`${flagOf(option)} must be given at most once, got it twice`);
+      }
+      const read = option.isBoolean() ? true : optionValue(flagOf(option), value, args);
+      return collects && Array.isArray(before) ? [...before, read] : read;
+    });
+  }
 }
 
-function checkPositionals(given: readonly string[], names: readonly string[]): void {
-  for (const [index, name] of names.entries()) {
-    const value = given[index];
-    if (value === "" || (value === undefined && !name.startsWith("[")))
-      throw usageError(`${name} must be given, got ${shown(value)}`);
-  }
-  const extra = given[names.length];
-  if (extra === undefined) return;
-  const only = names.length === 1 ? "the only argument" : "the only arguments";
-  throw usageError(`${names.join(" ")} must be ${only} besides options, got ${shown(extra)} after it`);
-}
+export const flagOf = (option: Option): string => option.long ?? option.flags;
 
-type OptionToken = {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value: string | undefined;
-  readonly inlineValue: boolean | undefined;
-};
+/** As the usage writes it: in brackets where it may be missing. */
+export const nameOf = (argument: { readonly required: boolean; name(): string }): string =>
+  argument.required ? argument.name() : `[${argument.name()}]`;
 
-function optionValue({ name, rawName, value, inlineValue }: OptionToken, types: OptionTypes): string | true {
-  const type = Object.hasOwn(types, name) ? types[name] : undefined;
-  if (type === undefined) {
-    const known = Object.keys(types).map((each) => `--${each}`);
-    throw usageError(`option must be one of ${known.join(", ")}, got ${shown(rawName)}`);
-  }
-  if (type === "boolean") {
-    if (value !== undefined) throw usageError(`${rawName} must stand alone, got the value ${shown(value)}`);
-    return true;
-  }
-  if (value === undefined || value === "") throw usageError(`${rawName} must have a value, got ${shown(value)}`);
+function optionValue(flag: string, value: string | undefined, args: readonly string[]): string {
+  if (value === undefined || value === "") throw usageError(`${flag} must have a value, got ${shown(value)}`);
   // Most often the value was forgotten and the next option was taken for it.
-  if (inlineValue !== true && value.startsWith("-")) {
-    throw usageError(`${rawName} must have a value (one that begins with - as ${rawName}=VALUE), got ${shown(value)}`);
+  if (value.startsWith("-") && !args.includes(`${flag}=${value}`)) {
+    throw usageError(`${flag} must have a value (one that begins with - as ${flag}=VALUE), got ${shown(value)}`);
   }
   return value;
+}
+
+/** What a parsed command was given. */
+export function argumentsOf(command: Command): Arguments {
+  const valueNamed = (name: string): unknown => {
+    const option = command.options.find(({ long }) => long === `--${name}`);
+    return option === undefined ? undefined : command.getOptionValue(option.attributeName());
+  };
+  return {
+    positionals: command.args,
+    text: (name) => {
+      const value = valueNamed(name);
+      return typeof value === "string" ? value : undefined;
+    },
+    texts: (name) => {
+      const values = valueNamed(name);
+      return Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
+    },
+    given: (name) => valueNamed(name) !== undefined,
+  };
 }
 
 /** Seconds as a person gives them, in whole milliseconds. @throws UsageError unless they are in the range. */
@@ -94,4 +84,16 @@ export function millisecondsOf(
   throw usageError(
     `--${name} must be a number of seconds from ${range.leastMs / 1_000} to ${range.mostMs / 1_000}, got ${shown(text)}`,
   );
+}
+
+/** @throws UsageError unless it is a whole number in the range. */
+export function wholeNumberOf(
+  name: string,
+  text: string | undefined,
+  range: { readonly least: number; readonly most: number },
+): number | undefined {
+  if (text === undefined) return undefined;
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= range.least && number <= range.most) return number;
+  throw usageError(`--${name} must be a whole number from ${range.least} to ${range.most}, got ${shown(text)}`);
 }

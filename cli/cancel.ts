@@ -1,14 +1,12 @@
-import { millisecondsOf, readArguments } from "./arguments.ts";
+import { type Arguments, millisecondsOf } from "./arguments.ts";
 import { answerRange, defaultAnswerMs } from "./waiting.ts";
 import { type CliCommand, type CliWorld, exitCodes, printJson, printLine, waitOf } from "./world.ts";
 
-const options = { reason: "string", timeout: "string", json: "boolean" } as const;
-
-async function run(args: readonly string[], world: CliWorld): Promise<number> {
-  const given = readArguments(args, "RUN", options);
+async function run(given: Arguments, world: CliWorld): Promise<number> {
+  const [runId = ""] = given.positionals;
   const timeoutMs = millisecondsOf("timeout", given.text("timeout"), answerRange) ?? defaultAnswerMs;
   const reason = given.text("reason");
-  const handle = await world.client.cancelRun(given.positional, {
+  const handle = await world.client.cancelRun(runId, {
     ...waitOf(world, undefined),
     ...(reason === undefined ? {} : { reason }),
   });
@@ -27,20 +25,23 @@ async function run(args: readonly string[], world: CliWorld): Promise<number> {
   return exitCodes.done;
 }
 
-export const cancel: CliCommand = {
-  summary: "cancel a run: nothing new starts, and what runs is told",
-  help: `Usage: leasehold cancel RUN [options]
-
-  --reason TEXT      why, kept with the run (at most 256 characters)
-  --timeout SECONDS  how long to wait for the answer (60)
-  --json             print the answer as one line of JSON
-  --help             print this
-
+const more = `
 Exit code: 0 where the run is or was over or is being cancelled, 1 refused or no answer, 2 wrong usage.
 
 Examples:
   leasehold cancel order-17 --reason "the customer called"
-  leasehold cancel order-17 --json
-`,
+  leasehold cancel order-17 --json`;
+
+export const cancel: CliCommand = {
+  name: "cancel",
+  group: "Runs:",
+  declare: (command) =>
+    command
+      .description("cancel a run: nothing new starts, and what runs is told")
+      .argument("<RUN>")
+      .option("--reason <TEXT>", "why, kept with the run (at most 256 characters)")
+      .option("--timeout <SECONDS>", "how long to wait for the answer (60)")
+      .option("--json", "print the answer as one line of JSON")
+      .addHelpText("after", more),
   run,
 };

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** What a person types. Only the process stands here: its streams, its signals, its exit. */
 import { text } from "node:stream/consumers";
-import { createClient } from "../client/index.ts";
+import { lazyClient } from "./lazy-client.ts";
 import { runCli } from "./run.ts";
 
 /** What a shell gives a program that wrote to a closed pipe: SIGPIPE. */
@@ -23,13 +23,14 @@ process.once("SIGINT", () => interruption.abort());
 process.once("SIGTERM", () => interruption.abort());
 
 const exitCode = await runCli(process.argv.slice(2), {
-  client: createClient(),
+  client: lazyClient(async () => (await import("../client/index.ts")).createClient()),
   stdout: process.stdout,
   stderr: process.stderr,
   readInput: () => text(process.stdin),
   environment: process.env,
   signal: interruption.signal,
 });
-// After Ctrl-C an open standard input would keep the process; else it ends by itself, once its output has left the pipe.
-if (interruption.signal.aborted) process.exit(exitCode);
-process.exitCode = exitCode;
+// An open standard input, or what a user's module of tools has left open, would keep the process. Its output leaves first.
+const written = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.write("", () => resolve()));
+if (!interruption.signal.aborted) await Promise.all([written(process.stdout), written(process.stderr)]);
+process.exit(exitCode);

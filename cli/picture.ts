@@ -1,24 +1,55 @@
 /** How a run looks in lines of text. Pure. */
 import type { DoubtView, NodeView, ResolutionView, RunView } from "../client/index.ts";
-import { isTerminal } from "../shared/model.ts";
+import { isTerminal, type NodeStatus, type RunStatus } from "../shared/model.ts";
+import { aligned, type Line, type Piece, type Style, textOf } from "./line.ts";
 
-export function runLine(run: RunView): string {
+/** What needs nobody's eye stays plain. */
+const statusStyles: { readonly [Status in NodeStatus | RunStatus]?: Style } = {
+  PENDING: "dim",
+  RUNNING: "cyan",
+  CANCELLING: "yellow",
+  IN_DOUBT: "magenta",
+  SUCCEEDED: "green",
+  FAILED: "red",
+  EXPIRED: "red",
+  CANCELLED: "yellow",
+  SKIPPED: "dim",
+};
+
+export const statusPiece = (status: NodeStatus | RunStatus): Piece => ({ text: status, style: statusStyles[status] });
+
+/** A node's name where all that are shown are in doubt. */
+export const inDoubt = (nodeId: string): Piece => ({ text: nodeId, style: statusStyles.IN_DOUBT });
+
+export function runPieces(run: RunView): readonly (string | Piece)[] {
   const ended = run.nodes.filter((node) => isTerminal(node.status)).length;
   const reason = run.cancelReason === undefined ? "" : ` (${run.cancelReason})`;
   const time = run.endedAtMs === undefined ? "" : `, after ${(run.endedAtMs - run.createdAtMs) / 1_000} s`;
-  return `run ${run.runId}: ${run.status}${reason}, ${ended} of ${run.nodes.length} nodes ended${time}`;
+  return [
+    `run ${run.runId}: `,
+    statusPiece(run.status),
+    `${reason}, ${ended} of ${run.nodes.length} nodes ended${time}`,
+  ];
 }
 
-export function nodeLine(node: NodeView): string {
-  const attempts = node.attempts === 0 ? [] : [`attempt ${node.attempts} of ${node.maxAttempts}`];
+export function nodePieces(node: NodeView): readonly (string | Piece)[] {
   // A node that succeeded has had its effect, and one that was skipped has none: only the others leave a question.
   const effect = node.effect === undefined || node.status === "SUCCEEDED" ? [] : [`effect ${node.effect}`];
-  const more = [...attempts, ...effect].join(", ");
+  const more = [...attemptsOf(node), ...effect].join(", ");
   const why = [...(node.doubt === undefined ? [] : [node.doubt.why]), ...errorOf(node)].join("; ");
-  return `  ${node.nodeId}: ${node.status}${more === "" ? "" : ` (${more})`}${why === "" ? "" : `: ${why}`}`;
+  return [
+    `  ${node.nodeId}: `,
+    statusPiece(node.status),
+    `${more === "" ? "" : ` (${more})`}${why === "" ? "" : `: ${why}`}`,
+  ];
 }
 
-const errorOf = (node: NodeView): readonly string[] =>
+export const nodeLine = (node: NodeView): string => textOf(nodePieces(node));
+
+export const attemptsOf = ({ attempts, maxAttempts }: NodeView): readonly string[] =>
+  attempts === 0 ? [] : [`attempt ${attempts} of ${maxAttempts}`];
+
+export const errorOf = (node: NodeView): readonly string[] =>
   node.status === "SUCCEEDED" || node.error === undefined ? [] : [errorText(node.error)];
 
 /** What a run waits for, and how it goes on. */
@@ -42,11 +73,11 @@ const shellWord = (text: string): string =>
 const resolutionText = ({ resolution, by, why, atMs }: ResolutionView): string =>
   `resolved as ${resolution} by ${by} at ${timeText(atMs)}: ${why}`;
 
-export function runTable(run: RunView): readonly string[] {
+export function runTable(run: RunView): readonly Line[] {
   const rows = run.nodes.map((node) => [
     node.nodeId,
     node.tool,
-    node.status,
+    statusPiece(node.status),
     `${node.attempts}/${node.maxAttempts}`,
     String(node.epoch),
     node.effect ?? "-",
@@ -59,26 +90,13 @@ export function runTable(run: RunView): readonly string[] {
     resolution === undefined ? [] : [`${nodeId} was ${resolutionText(resolution)}`],
   );
   return [
-    runLine(run),
+    runPieces(run),
     `created ${timeText(run.createdAtMs)}, deadline ${timeText(run.deadlineAtMs)}${run.endedAtMs === undefined ? "" : `, ended ${timeText(run.endedAtMs)}`}`,
     "",
     ...aligned([["NODE", "TOOL", "STATUS", "ATTEMPTS", "EPOCH", "EFFECT", "ERROR"], ...rows]),
     ...(doubts.length === 0 ? [] : ["", ...doubts]),
     ...(resolutions.length === 0 ? [] : ["", ...resolutions]),
   ];
-}
-
-export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths: number[] = [];
-  for (const row of rows) {
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
-  }
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
 }
 
 export const timeText = (ms: number): string => new Date(ms).toISOString();

@@ -1,27 +1,13 @@
 import { clientError, noSuchRun } from "../client/errors.ts";
 import type { Accepted, ResolveNodeRequest } from "../client/index.ts";
 import { effectKnownSchema } from "../shared/model.ts";
-import { type Arguments, millisecondsOf, readArguments } from "./arguments.ts";
+import { type Arguments, millisecondsOf } from "./arguments.ts";
 import { doubtText } from "./picture.ts";
 import { shown, usageError } from "./usage.ts";
 import { answerRange, defaultAnswerMs } from "./waiting.ts";
 import { type CliCommand, type CliWorld, exitCodes, printJson, printLine, waitOf } from "./world.ts";
 
-const options = {
-  succeeded: "boolean",
-  "not-done": "boolean",
-  failed: "boolean",
-  output: "string",
-  effect: "string",
-  by: "string",
-  why: "string",
-  epoch: "string",
-  timeout: "string",
-  json: "boolean",
-} as const;
-
-async function run(args: readonly string[], world: CliWorld): Promise<number> {
-  const given = readArguments(args, ["RUN", "NODE"], options);
+async function run(given: Arguments, world: CliWorld): Promise<number> {
   const [runId = "", nodeId = ""] = given.positionals;
   const timeoutMs = millisecondsOf("timeout", given.text("timeout"), answerRange) ?? defaultAnswerMs;
   const said = { ...resolutionOf(given), by: required(given, "by"), why: required(given, "why") };
@@ -104,30 +90,36 @@ async function epochInDoubt(world: CliWorld, runId: string, nodeId: string, isJs
   return node.doubt.epoch;
 }
 
-export const resolve: CliCommand = {
-  summary: "say what became of a node in doubt, so that its run goes on",
-  help: `Usage: leasehold resolve RUN NODE (--succeeded --output JSON | --not-done | --failed) --by WHO --why TEXT [options]
-
+const more = `
 Look outside first, by the operation id that the tool handed on: did the effect happen?
-
-  --succeeded        it happened; --output is what the tool would have returned, and must fit its schema
-  --output JSON      a text in its quotes too: --output '"abc"'
-  --not-done         it did not and never will: the node runs again with a fresh budget
-  --failed           end the node FAILED
-  --effect KNOWN     with --failed, what is known of the effect: none, done or unknown (unknown)
-  --by WHO           who says so, kept with the node
-  --why TEXT         on what grounds, kept with the node
-  --epoch N          the epoch in doubt, as status shows it; any other is refused (the one that is in doubt now)
-  --timeout SECONDS  how long to wait for the answer (60)
-  --json             print the answer as one line of JSON
-  --help             print this
 
 Exit code: 0 accepted, 1 refused, not in doubt or no answer, 2 wrong usage.
 
 Examples:
   leasehold resolve order-17 buy --succeeded --output '{"code":"V-1"}' --by ada --why "it is in the shop's list"
   leasehold resolve order-17 buy --not-done --by ada --why "the shop has no such order"
-  leasehold resolve order-17 buy --failed --effect none --by ada --why "the customer called" --epoch 3
-`,
+  leasehold resolve order-17 buy --failed --effect none --by ada --why "the customer called" --epoch 3`;
+
+export const resolve: CliCommand = {
+  name: "resolve",
+  group: "Doubts:",
+  declare: (command) =>
+    command
+      .description("say what became of a node in doubt, so that its run goes on")
+      .argument("<RUN>")
+      .argument("<NODE>")
+      .optionsGroup("What became of it (exactly one):")
+      .option("--succeeded", "it happened; --output is what the tool would have returned, and must fit its schema")
+      .option("--not-done", "it did not and never will: the node runs again with a fresh budget")
+      .option("--failed", "end the node FAILED")
+      .optionsGroup("Options:")
+      .option("--output <JSON>", "with --succeeded; a text in its quotes too: --output '\"abc\"'")
+      .option("--effect <KNOWN>", "with --failed, what is known of the effect: none, done or unknown (unknown)")
+      .option("--by <WHO>", "who says so, kept with the node")
+      .option("--why <TEXT>", "on what grounds, kept with the node")
+      .option("--epoch <N>", "the epoch in doubt, as status shows it; any other is refused (the one in doubt now)")
+      .option("--timeout <SECONDS>", "how long to wait for the answer (60)")
+      .option("--json", "print the answer as one line of JSON")
+      .addHelpText("after", more),
   run,
 };

@@ -1,24 +1,16 @@
 import { fixed } from "../shared/limits.ts";
-import { millisecondsOf, readArguments } from "./arguments.ts";
+import { type Arguments, millisecondsOf } from "./arguments.ts";
 import { readGraphFile } from "./graph-file.ts";
 import { answerRange, defaultAnswerMs } from "./waiting.ts";
 import { type CliCommand, type CliWorld, exitCodes, printJson, printLine, waitOf } from "./world.ts";
 
-const options = {
-  "run-id": "string",
-  "default-tool": "string",
-  deadline: "string",
-  timeout: "string",
-  json: "boolean",
-} as const;
-
-async function run(args: readonly string[], world: CliWorld): Promise<number> {
-  const given = readArguments(args, "FILE", options);
+async function run(given: Arguments, world: CliWorld): Promise<number> {
+  const [file = ""] = given.positionals;
   const timeoutMs = millisecondsOf("timeout", given.text("timeout"), answerRange) ?? defaultAnswerMs;
   const deadlineRange = { leastMs: 1, mostMs: fixed.runDeadlineMs };
   const deadlineMs = millisecondsOf("deadline", given.text("deadline"), deadlineRange);
   const runId = given.text("run-id");
-  const graph = await readGraphFile(given.positional, given.text("default-tool"), world.readInput);
+  const graph = await readGraphFile(file, given.text("default-tool"), world.readInput);
   const request = {
     ...graph,
     ...(runId === undefined ? {} : { runId }),
@@ -37,26 +29,31 @@ async function run(args: readonly string[], world: CliWorld): Promise<number> {
   return exitCodes.done;
 }
 
-export const submit: CliCommand = {
-  summary: "start a run from a graph file and wait until it is accepted or refused",
-  help: `Usage: leasehold submit FILE [options]
-
-Starts a run. FILE holds { "nodes": [{ "node_id", "tool", "input", "depends_on" }], "run_id"?, "deadline_ms"? };
-- reads standard input. Other fields at the top are ignored. The same run id and content make one run.
-
-  --run-id ID          the run's id, before the file's own; without either a fresh one is made
-  --default-tool NAME  the tool of nodes that name none
-  --deadline SECONDS   how long the run may take
-  --timeout SECONDS    how long to wait for the answer (60)
-  --json               print the answer as one line of JSON
-  --help               print this
-
+const more = `
 Exit code: 0 accepted, 1 refused or no answer, 2 wrong usage.
 
 Examples:
   leasehold submit order.json --run-id order-17
   leasehold submit test/graphs/helloworld-chain-5-chameleon.json --default-tool noop
-  echo '{"nodes":[{"node_id":"a","tool":"noop"}]}' | leasehold submit - --json
-`,
+  echo '{"nodes":[{"node_id":"a","tool":"noop"}]}' | leasehold submit - --json`;
+
+export const submit: CliCommand = {
+  name: "submit",
+  group: "Runs:",
+  declare: (command) =>
+    command
+      .summary("start a run from a graph file and wait until it is accepted or refused")
+      .description(
+        `Starts a run from a graph file and waits until it is accepted or refused.
+
+FILE holds { "nodes": [{ "node_id", "tool", "input", "depends_on" }], "run_id"?, "deadline_ms"? }; - reads standard input. Other fields at the top are ignored. The same run id and content make one run.`,
+      )
+      .argument("<FILE>")
+      .option("--run-id <ID>", "the run's id, before the file's own; without either a fresh one is made")
+      .option("--default-tool <NAME>", "the tool of nodes that name none")
+      .option("--deadline <SECONDS>", "how long the run may take")
+      .option("--timeout <SECONDS>", "how long to wait for the answer (60)")
+      .option("--json", "print the answer as one line of JSON")
+      .addHelpText("after", more),
   run,
 };

@@ -1,5 +1,5 @@
 /** What went wrong, in words that say what to do. AWS errors are known by name and code, which come through every wrapper. */
-import { isClientError, isRefused } from "../client/index.ts";
+import { isClientError, isRefused } from "../client/errors.ts";
 import { isUsageError } from "./usage.ts";
 import { exitCodes } from "./world.ts";
 

@@ -1,12 +1,15 @@
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { cdkProgram } from "./cdk-program.ts";
 import { localAccount, localAwsEnv, localRegion } from "./local-env.ts";
 import { runProgram } from "./run-program.ts";
-import { projectRoot, workspace } from "./workspace.ts";
+import { makeWorkspace, projectRoot, workspace } from "./workspace.ts";
 
 export type DeployOptions = {
   readonly endpoint: string;
+  /** Where cdk.json stands, and where the app runs. @default the project's own */
+  readonly folder?: string;
   /** Command that runs the CDK app. @default the one of cdk.json */
   readonly app?: string;
   /** @default all of the app */
@@ -18,6 +21,10 @@ export type DeployOptions = {
   readonly outputsFile?: string;
   /** Shows nothing of what the CDK prints, unless it fails. @default false */
   readonly quiet?: boolean;
+  /** Takes what it prints. @default standard error */
+  readonly show?: (text: string) => void;
+  /** What the CDK inherits, but for names that begin with AWS_ or CDK_. @default the process's */
+  readonly environment?: NodeJS.ProcessEnv;
   readonly signal?: AbortSignal;
 };
 
@@ -29,7 +36,7 @@ export type DeployedOutputs = Readonly<Record<string, Readonly<Record<string, st
  * @throws Error with the end of what the CDK printed.
  */
 export async function deploy(options: DeployOptions): Promise<DeployedOutputs> {
-  await mkdir(workspace, { recursive: true });
+  await makeWorkspace();
   // A folder of its own: two that deploy at the same time would meet in cdk.out, which the CDK locks.
   const folder = await mkdtemp(join(workspace, "deploy-"));
   try {
@@ -43,7 +50,7 @@ export async function deploy(options: DeployOptions): Promise<DeployedOutputs> {
       ...(options.app === undefined ? [] : ["--app", options.app]),
       ...Object.entries(options.context ?? {}).flatMap(([name, value]) => ["--context", `${name}=${value}`]),
     ];
-    await cdk(projectRoot, args, options);
+    await cdk(options.folder ?? projectRoot, args, options);
     const outputs: DeployedOutputs = JSON.parse(await readFile(outputsFile, "utf8"));
     return outputs;
   } finally {
@@ -94,20 +101,18 @@ async function hasToolkit(endpoint: string): Promise<boolean> {
 }
 
 async function cdk(cwd: string, args: readonly string[], options: DeployOptions): Promise<void> {
-  await runProgram(
-    join(projectRoot, "node_modules", ".bin", "cdk"),
-    [...args, "--no-notices", "--no-version-reporting"],
-    {
-      cwd,
-      env: cdkEnvironment(options),
-      show: options.quiet !== true,
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    },
-  );
+  const program = cdkProgram(process.cwd());
+  const show = options.show ?? ((text: string) => process.stderr.write(text));
+  await runProgram(process.execPath, [program, ...args, "--no-notices", "--no-version-reporting"], {
+    cwd,
+    env: cdkEnvironment(options),
+    ...(options.quiet === true ? {} : { show }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
 }
 
 function cdkEnvironment(options: DeployOptions): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(AWS|CDK)_/.test(name));
+  const inherited = Object.entries(options.environment ?? process.env).filter(([name]) => !/^(AWS|CDK)_/.test(name));
   return {
     ...Object.fromEntries(inherited),
     ...localAwsEnv(options.endpoint),

@@ -12,20 +12,18 @@ export const localAwsEnv = (endpoint: string): Readonly<Record<string, string>> 
   AWS_SECRET_ACCESS_KEY: "test",
 });
 
-/** @throws Error that names the output which the stack lacks. */
+/** Undefined for a stack that has no Leasehold. The outputs are those that the construct makes. */
 export function stackEnv(
   stackName: string,
   outputs: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const output = (name: string): string => {
-    const value = outputs[name];
-    if (value === undefined) throw new Error(`stack ${stackName} has no output ${name}`);
-    return value;
-  };
+): Readonly<Record<string, string>> | undefined {
+  const { TableName, CommandsQueueUrl, ValuesBucketName } = outputs;
+  if (TableName === undefined || CommandsQueueUrl === undefined) return undefined;
   return {
     LEASEHOLD_STACK: stackName,
-    LEASEHOLD_TABLE: output("TableName"),
-    LEASEHOLD_COMMANDS_QUEUE_URL: output("CommandsQueueUrl"),
+    LEASEHOLD_TABLE: TableName,
+    LEASEHOLD_COMMANDS_QUEUE_URL: CommandsQueueUrl,
+    ...(ValuesBucketName === undefined ? {} : { LEASEHOLD_VALUES_BUCKET: ValuesBucketName }),
   };
 }
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { runProgram } from "./run-program.ts";
-import { workspace } from "./workspace.ts";
+import { makeWorkspace, workspace } from "./workspace.ts";
 
 /** Pinned, since the tests rest on how this version runs functions, queues and streams. */
 const version = "1.5.33";
@@ -22,7 +22,7 @@ export async function ministackPython(): Promise<string> {
   const python = join(home, "bin", "python");
   if (existsSync(python)) return python;
 
-  await mkdir(workspace, { recursive: true });
+  await makeWorkspace();
   const building = `${home}.building-${process.pid}`;
   try {
     await build(building);
@@ -36,7 +36,7 @@ export async function ministackPython(): Promise<string> {
 }
 
 async function build(home: string): Promise<void> {
-  const run = { env: process.env, show: false };
+  const run = { env: process.env };
   await runProgram(
     "python3",
     ["-c", "import sys, venv, ensurepip; assert sys.version_info >= (3, 10), sys.version"],

@@ -5,8 +5,8 @@ const tailLines = 60;
 export type ProgramOptions = {
   readonly cwd?: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Shows what it prints, on standard error, as it comes. */
-  readonly show: boolean;
+  /** Takes what it prints, as it comes. @default nobody */
+  readonly show?: (text: string) => void;
   readonly signal?: AbortSignal;
 };
 
@@ -27,7 +27,7 @@ export function runProgram(program: string, args: readonly string[], options: Pr
       stream.setEncoding("utf8");
       stream.on("data", (text: string) => {
         output += text;
-        if (options.show) process.stderr.write(text);
+        options.show?.(text);
       });
     }
     child.on("error", (cause) => reject(new Error(`${program} could not be run: ${cause.message}`, { cause })));
