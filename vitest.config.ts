@@ -47,11 +47,19 @@ export default defineConfig({
       },
       {
         test: {
+          name: "package",
+          sequence: { groupOrder: 4 },
+          include: ["test/package/*.test.ts"],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
           name: "kills",
           include: ["test/kills/**/*.test.ts", "test/chaos/**/*.test.ts"],
           testTimeout: 180_000,
           hookTimeout: 60_000,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
           fileParallelism: false,
         },
       },

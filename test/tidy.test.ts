@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
-const folders = ["infra", "functions", "shared", "cli", "client", "testing", "examples", "test"] as const;
+const folders = ["infra", "functions", "shared", "cli", "client", "testing", "build", "examples", "test"] as const;
 
 type SourceFile = { readonly path: string; readonly text: string };
 
@@ -53,14 +53,20 @@ const startsWithOne = (name: string, prefixes: readonly string[]): boolean =>
 const directions: readonly { readonly from: string; readonly may: readonly string[] }[] = [
   { from: "shared/adapters/", may: ["shared/", "@aws-sdk/", "node:"] },
   { from: "shared/", may: ["shared/", "zod", "node:crypto"] },
-  { from: "infra/", may: ["infra/", "shared/limits.ts", "aws-cdk-lib", "constructs", "node:"] },
+  { from: "infra/", may: ["infra/", "shared/limits.ts", "aws-cdk-lib", "constructs", "esbuild", "node:"] },
   {
     from: "functions/",
     may: ["functions/", "shared/", "leasehold-tools", "aws-lambda", "@aws-lambda-powertools/", "zod", "node:"],
   },
   { from: "client/", may: ["client/", "shared/", "zod", "node:"] },
-  { from: "cli/", may: ["cli/", "client/", "shared/", "zod", "node:"] },
+  // The session in memory is made of the simulation's parts; the bundler makes one module of a user's own.
+  { from: "cli/dev/", may: ["cli/", "client/", "testing/", "shared/", "node:"] },
+  { from: "cli/load-tools.ts", may: ["cli/", "shared/", "esbuild", "node:"] },
+  { from: "cli/", may: ["cli/", "client/", "shared/", "commander", "zod", "node:"] },
   { from: "testing/", may: ["testing/", "shared/", "node:"] },
+  { from: "build/", may: ["cli/local/", "client/schemas.ts", "infra/bundle.ts", "node:"] },
+  // The one example that is a deployment of its own.
+  { from: "examples/agent-plan/app.ts", may: ["infra/index.ts", "aws-cdk-lib", "constructs", "node:"] },
   {
     from: "examples/",
     may: ["examples/", "cli/", "client/", "testing/", "shared/", "@aws-sdk/", "zod", "vitest", "node:"],
@@ -115,7 +121,7 @@ describe("imports", () => {
     const missing = shipped.flatMap((file) =>
       importsOf(file).filter(
         (name) =>
-          /^(infra|functions|shared|cli|client|testing|examples|test)\//.test(name) &&
+          /^(infra|functions|shared|cli|client|testing|build|examples|test)\//.test(name) &&
           name.endsWith(".ts") &&
           !known.has(name),
       ),
