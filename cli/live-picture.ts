@@ -117,9 +117,10 @@ function runningRow(node: NodeView, { seen, nowMs }: Frame): readonly (string | 
   return [node.tool, ...attemptsOf(node), known.atFirst ? `for ${time} or longer` : `for ${time}`];
 }
 
-const retryRow = (node: NodeView) => [
+const retryRow = (node: NodeView, { nowMs }: Frame) => [
   node.tool,
   `attempt ${node.attempts + 1} of ${node.maxAttempts} is next`,
+  node.notBeforeMs === undefined || node.notBeforeMs <= nowMs ? "due" : `in ${durationText(node.notBeforeMs - nowMs)}`,
   ...errorOf(node),
 ];
 

@@ -39,6 +39,8 @@ export type NodeView = {
   /** Attempts that were counted. */
   readonly attempts: number;
   readonly maxAttempts: number;
+  /** While it is READY after an attempt: when the next may begin. */
+  readonly notBeforeMs?: number;
   /** The fencing token of the latest claim; 0 before the first. */
   readonly epoch: number;
   readonly dependsOn: readonly string[];
@@ -113,6 +115,9 @@ function nodeView(node: NodeItem, dependsOn: readonly string[], results: StoredR
     maxAttempts: node.max_attempts,
     epoch: node.epoch,
     dependsOn,
+    ...(node.status === "READY" && node.attempts_used > 0 && node.not_before_ms !== undefined
+      ? { notBeforeMs: node.not_before_ms }
+      : {}),
     ...(node.effect === undefined ? {} : { effect: node.effect }),
     ...(doubt === undefined ? {} : { doubt }),
     ...(node.resolution === undefined ? {} : { resolution: resolutionSchema.parse(JSON.parse(node.resolution)) }),

@@ -1,4 +1,11 @@
-import { checkedLogLevel, checkedNamespace, checkedPools, checkWorker, existingModule } from "./checked-props.ts";
+import {
+  checkedLogLevel,
+  checkedNamespace,
+  checkedPools,
+  checkFlags,
+  checkWorker,
+  existingModule,
+} from "./checked-props.ts";
 import { limitsOf, limitsOfPool, type MergedLimits } from "./pool-limits.ts";
 import type { LeaseholdProps, LogLevel, WorkerProps } from "./props.ts";
 import type { OneWorker } from "./worker.ts";
@@ -16,6 +23,7 @@ export type Deployment = {
 /** @throws Error that names the field, the rule and what came; limits that contradict each other with both numbers. */
 export function checkedDeployment(props: LeaseholdProps): Deployment {
   const namespace = checkedNamespace(props.namespace);
+  checkFlags({ removable: props.removable, alarms: props.alarms, outputs: props.outputs });
   const merged = limitsOf(props.limits);
   const { worker = {} } = props;
   checkWorker("worker", worker);

@@ -24,6 +24,12 @@ export function checkedLogLevel(level: LogLevel): LogLevel {
   throw wrong("logLevel", `be one of ${logLevels.join(", ")}`, level);
 }
 
+/** What is said on a command line or in JSON may come as the text "false", which JavaScript takes for true. */
+export function checkFlags(flags: Readonly<Record<string, boolean | undefined>>): void {
+  for (const [field, value] of Object.entries(flags))
+    if (value !== undefined && typeof value !== "boolean") throw wrong(field, "be true or false", value);
+}
+
 /** Ids of constructs are made of it, so it is also what a tool may say (`pool` of defineTool). */
 export function checkedPools(pools: LeaseholdProps["pools"] = {}): NonNullable<LeaseholdProps["pools"]> {
   for (const [name, pool] of Object.entries(pools)) {

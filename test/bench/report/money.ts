@@ -102,7 +102,5 @@ export function idleMonthOf(idlePass: Tally, { billedMs, platformLogBytes }: Ass
     lambdaRequest: passesPerMonth,
     lambdaGbSecond: (passesPerMonth * memoryGb.scanner * billedMs.scanner) / 1_000,
     logByte: passesPerMonth * platformLogBytes,
-    // The scanner says each time how many runs it has seen.
-    customMetric: 1,
   };
 }

@@ -104,12 +104,11 @@ function idleReport(month: Amounts): readonly string[] {
       [
         ["the scanner: reads of the index", inDollars(cost.readUnit)],
         ["the scanner: Lambda and its logs", inDollars(cost.lambdaRequest + cost.lambdaGbSecond + cost.logByte)],
-        ["the scanner: its metric", inDollars(cost.customMetric)],
         ["the pollers of two queues", `${inDollars(least)} to ${inDollars(cost.sqsRequest)}`],
       ],
     ),
     "",
-    "An idle stream costs nothing. Free tiers cover all of this in an account that does little else. Every other metric costs its month once something writes it.",
+    `An idle stream costs nothing, and free tiers cover all of this in an account that does little else. Each metric costs ${inDollars(prices.customMetric.usd)} in a month in which something writes it.`,
     "",
   ];
 }

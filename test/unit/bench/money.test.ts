@@ -33,7 +33,7 @@ test("the relay is invoked by a stream, whose reads are no requests of a queue",
 
 test("an idle month is 43,200 passes", () => {
   const month = idleMonthOf({ ...noTally(), Query: 16, readUnits: 8 }, assumed);
-  expect(month).toMatchObject({ readUnit: 345_600, lambdaRequest: 43_200, sqsRequest: 1_296_000, customMetric: 1 });
+  expect(month).toMatchObject({ readUnit: 345_600, lambdaRequest: 43_200, sqsRequest: 1_296_000, customMetric: 0 });
 });
 
 test("each price names its page", () => {

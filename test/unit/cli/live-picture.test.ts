@@ -45,7 +45,13 @@ const all = [
   succeeded("second", createdAtMs + 9_000),
   node("buy", { status: "IN_DOUBT", attempts: 1, epoch: 3, doubt }),
   running("mail", { tool: "send-mail", attempts: 2, epoch: 2 }),
-  node("save", { status: "READY", attempts: 1, epoch: 1, error: { name: "Error", message: "busy" } }),
+  node("save", {
+    status: "READY",
+    attempts: 1,
+    notBeforeMs: nowMs + 8_000,
+    epoch: 1,
+    error: { name: "Error", message: "busy" },
+  }),
   node("book", { status: "FAILED", attempts: 5, epoch: 5, error: { name: "Error", message: "no\nroom" } }),
   node("log"),
 ];
@@ -70,7 +76,7 @@ describe("the picture of a run", () => {
       "  mail  send-mail  attempt 2 of 5  for 3 s",
       "",
       "waiting for a retry (1)",
-      "  save  noop  attempt 2 of 5 is next  Error: busy",
+      "  save  noop  attempt 2 of 5 is next  in 8 s  Error: busy",
       "",
       "ended last (2)",
       "  second  SUCCEEDED  attempt 1 of 5  3 s ago",

@@ -105,6 +105,15 @@ test("a wait resolves with the run as it ended, and has told each change once", 
 
 const stateOf = (run: RunView | undefined) => (run === undefined ? "nothing" : `${run.status}/${run.nodes[0]?.status}`);
 
+test("a node that waits for its next attempt says when that may begin, and one that was never tried does not", async () => {
+  const { client, put } = deploymentOf();
+  await put(runItem());
+  await put(nodeItem({ status: "READY", attempts_used: 1, epoch: 1, not_before_ms: startedAtMs + 9_000 }));
+  expect((await client.getRun("run"))?.nodes[0]).toMatchObject({ notBeforeMs: startedAtMs + 9_000 });
+  await put(nodeItem({ status: "READY", not_before_ms: 0 }));
+  expect((await client.getRun("run"))?.nodes[0]).not.toHaveProperty("notBeforeMs");
+});
+
 test("a wait that tells nobody of changes reads the nodes at the end only", async () => {
   const { client, put, after, table } = deploymentOf();
   await put(runItem());
