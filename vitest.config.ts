@@ -11,6 +11,8 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          // Loading the CDK takes seconds, and once for each worker is enough: it halves the time of this group.
+          isolate: false,
           sequence: { groupOrder: 0 },
           include: ["test/unit/**/*.test.ts", "test/tidy.test.ts", "test/stack/**/*.test.ts", "examples/**/*.test.ts"],
           testTimeout: 30_000,

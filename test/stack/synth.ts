@@ -25,11 +25,13 @@ export const bundlingApp = (outdir?: string): App =>
 const templates = new Map<string, Template>();
 
 export function synth(props: Partial<LeaseholdProps> = {}): Template {
-  const known = templates.get(JSON.stringify(props));
+  // A prop that is there and undefined is another case than one that is missing.
+  const key = JSON.stringify(props, (_, value: unknown) => (value === undefined ? "undefined" : value));
+  const known = templates.get(key);
   if (known !== undefined) return known;
   const stack = new LeaseholdStack(plainApp(), "Leasehold", { namespace: "test", tools: someTools, ...props });
   const template = Template.fromStack(stack);
-  templates.set(JSON.stringify(props), template);
+  templates.set(key, template);
   return template;
 }
 
