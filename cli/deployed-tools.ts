@@ -2,17 +2,7 @@
 import * as z from "zod";
 import { clientError } from "../client/errors.ts";
 import type { ReadStackTemplate } from "../shared/adapters/stack-template.ts";
-
-/** As the construct writes it; what is missing is the deployment's default. */
-const shownToolSchema = z.object({
-  name: z.string(),
-  effect: z.string(),
-  pool: z.string().optional(),
-  timeoutMs: z.number().optional(),
-  attempts: z.number().optional(),
-  lease: z.string().optional(),
-});
-export type ShownTool = z.infer<typeof shownToolSchema>;
+import { type ListedTool, listedToolSchema } from "../shared/listed-tool.ts";
 
 /** The resource metadata that the construct writes. */
 export const toolsKey = "leasehold:tools";
@@ -20,7 +10,7 @@ export const toolsKey = "leasehold:tools";
 const templateSchema = z.object({
   Resources: z.record(
     z.string(),
-    z.object({ Metadata: z.object({ [toolsKey]: z.array(shownToolSchema).optional() }).optional() }),
+    z.object({ Metadata: z.object({ [toolsKey]: z.array(listedToolSchema).optional() }).optional() }),
   ),
 });
 
@@ -36,7 +26,7 @@ export async function deployedTools(
   stackName: string,
   readTemplate: ReadStackTemplate = fromCloudFormation,
   signal?: AbortSignal,
-): Promise<readonly (readonly ShownTool[])[]> {
+): Promise<readonly (readonly ListedTool[])[]> {
   const named = `stack ${JSON.stringify(stackName)}`;
   const text = await readTemplate(stackName, signal).catch((cause: unknown) => {
     if (!(cause instanceof Error) || !/does not exist/.test(cause.message)) throw cause;

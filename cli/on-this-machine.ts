@@ -8,12 +8,20 @@ async function develop(given: Arguments, world: CliWorld): Promise<number> {
   const [tools = "", graph] = given.positionals;
   const { runDev } = await import("./dev/dev.ts");
   const options = { tools, once: given.given("once"), kill: given.given("kill"), json: given.given("json") };
-  return runDev({ ...options, ...(graph === undefined ? {} : { graph }) }, world);
+  const defaultTool = given.text("default-tool");
+  return runDev(
+    {
+      ...options,
+      ...(graph === undefined ? {} : { graph }),
+      ...(defaultTool === undefined ? {} : { defaultTool }),
+    },
+    world,
+  );
 }
 
 const moreOfDev = `
 TOOLS is a module that exports \`tools\`; GRAPH is a file as submit takes it. Without GRAPH the names of such files are read from
-standard input, one a line. Nothing is kept once the program ends.
+standard input, one a line, and Enter alone runs the last one again. Nothing is kept once the program ends.
 
 Exit code: 0 where what has been run has SUCCEEDED, 1 where it has not, 2 wrong usage, 130 ended by Ctrl-C.
 
@@ -31,6 +39,7 @@ export const dev: CliCommand = {
       .description("run graphs in memory with your tools, again at each change of a file; no AWS, no Python")
       .argument("<TOOLS>")
       .argument("[GRAPH]")
+      .option("--default-tool <NAME>", "the tool of nodes that name none")
       .option("--once", "end after one run of GRAPH, or without it once TOOLS are loaded")
       .option("--kill", "let each node's first worker die after its tool has acted, and show what follows")
       .option("--json", "print each change as one line of JSON")

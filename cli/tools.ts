@@ -1,6 +1,6 @@
-import type { AnyTool } from "../shared/tool.ts";
+import { type ListedTool, listedTool } from "../shared/listed-tool.ts";
 import type { Arguments } from "./arguments.ts";
-import { deployedTools, type ShownTool } from "./deployed-tools.ts";
+import { deployedTools } from "./deployed-tools.ts";
 import { durationText } from "./duration.ts";
 import { aligned, type Line } from "./line.ts";
 import { type CliCommand, type CliWorld, exitCodes, printJson, printLines } from "./world.ts";
@@ -20,22 +20,13 @@ async function run(given: Arguments, world: CliWorld): Promise<number> {
 const deployed = ({ environment, readTemplate, signal }: CliWorld) =>
   deployedTools(environment.LEASEHOLD_STACK || "Leasehold", readTemplate, signal);
 
-async function toolsOf(file: string): Promise<readonly ShownTool[]> {
+async function toolsOf(file: string): Promise<readonly ListedTool[]> {
   // The bundler is loaded only where somebody has a module to be bundled.
   const { loadTools } = await import("./load-tools.ts");
-  return (await loadTools(file)).tools.map(shownTool);
+  return (await loadTools(file)).tools.map(listedTool);
 }
 
-const shownTool = ({ name, effect, pool, timeoutMs, retry, lease }: AnyTool): ShownTool => ({
-  name,
-  effect,
-  ...(pool === undefined ? {} : { pool }),
-  ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  ...(retry?.attempts === undefined ? {} : { attempts: retry.attempts }),
-  ...(lease === undefined ? {} : { lease }),
-});
-
-const tableOf = (tools: readonly ShownTool[]): readonly Line[] =>
+const tableOf = (tools: readonly ListedTool[]): readonly Line[] =>
   aligned([
     ["TOOL", "EFFECT", "POOL", "TIMEOUT", "ATTEMPTS", "LEASE"],
     ...tools.map(({ name, effect, pool, timeoutMs, attempts, lease }) => [

@@ -4,8 +4,9 @@
  */
 import { describeError } from "../shared/errors.ts";
 import { fixed, type Limits } from "../shared/limits.ts";
+import { type ListedTool, listedTool } from "../shared/listed-tool.ts";
 import { onlyPool } from "../shared/pools.ts";
-import { type AnyTool, type EffectClass, type LeaseKind, toolTable } from "../shared/tool.ts";
+import { type AnyTool, toolTable } from "../shared/tool.ts";
 
 export type ToolsModule = {
   /** The prop that names it. */
@@ -16,16 +17,6 @@ export type ToolsModule = {
   readonly pool?: string;
   readonly limits: Limits;
   readonly load: () => Promise<unknown>;
-};
-
-/** A tool as a deployment shows it. */
-export type ListedTool = {
-  readonly name: string;
-  readonly effect: EffectClass;
-  readonly pool?: string;
-  readonly timeoutMs?: number;
-  readonly attempts?: number;
-  readonly lease?: LeaseKind;
 };
 
 /** @throws Error that names the prop, the module, the tool where it is one, and the rule that is broken. */
@@ -45,14 +36,7 @@ export async function toolsReport(modules: readonly ToolsModule[]): Promise<read
     throw new Error(
       `tools: at most ${fixed.tools} in one deployment, got ${all.length} of ${modules.map(({ path }) => path).join(", ")}`,
     );
-  return all.map(({ name, effect, pool, timeoutMs, retry, lease }) => ({
-    name,
-    effect,
-    ...(pool === undefined ? {} : { pool }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(retry?.attempts === undefined ? {} : { attempts: retry.attempts }),
-    ...(lease === undefined ? {} : { lease }),
-  }));
+  return all.map(listedTool);
 }
 
 async function toolsOf(module: ToolsModule): Promise<readonly AnyTool[]> {

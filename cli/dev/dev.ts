@@ -19,6 +19,8 @@ export type DevOptions = {
   readonly tools: string;
   /** Path of a graph file, as `leasehold submit` takes it; missing: paths are read from standard input, one a line. */
   readonly graph?: string;
+  /** The tool of nodes that name none. */
+  readonly defaultTool?: string;
   /** Ends after one run, with its outcome as exit code. */
   readonly once: boolean;
   /** Kills each node's worker once, after its tool has acted. */
@@ -180,7 +182,7 @@ async function load(session: Session, turn: Turn): Promise<LoadedTools> {
 
 /** @returns whether it succeeded. */
 async function playFile(session: Session, turn: Turn, made: Deployment, path: string): Promise<boolean> {
-  const graph = await readGraphFile(path, undefined, session.input);
+  const graph = await readGraphFile(path, session.options.defaultTool, session.input);
   session.runs += 1;
   const name = path === "-" ? "run" : basename(path).replace(/\.json$/, "");
   const runId = `${name}-${session.runs}`;

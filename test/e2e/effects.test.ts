@@ -4,14 +4,14 @@ import type { NodeItem } from "../../shared/model.ts";
 import {
   expectSucceeded,
   isClaim,
-  isOfRun,
   newRunId,
   openProvider,
   openStack,
   shortLimits,
   statusesOf,
 } from "../support/deployment.ts";
-import { kill, waitUntil } from "../support/processes.ts";
+import { killAfterTheEffect } from "../support/kill-after-the-effect.ts";
+import { waitUntil } from "../support/processes.ts";
 import { run as runProgram } from "../unit/cli/program.ts";
 
 const { client, proxies, start, end, node } = await openStack("main");
@@ -32,18 +32,9 @@ const doubtWithinMs = deadWithinMs + 15_000;
 const answerWithinMs = 20_000;
 const resolvedBy = { by: "the test", why: "the ledger says so" } as const;
 
-/** Kills the worker once its provider has acted, and before the provider's answer has left. */
-const killAfterTheEffect = (runId: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stopListening = provider.onActed(async (call) => {
-      if (!isOfRun(call, runId)) return;
-      stopListening();
-      const pid = await call.pid();
-      if (pid === undefined) return reject(new Error("no process found that called the provider"));
-      await kill(pid);
-      resolve();
-    });
-  });
+const killOnceActed = async (runId: string): Promise<void> => {
+  await killAfterTheEffect(provider, runId);
+};
 
 /** Kills the worker when its claim is durable and it has not called its tool. */
 const killBeforeTheEffect = async (runId: string): Promise<void> => {
@@ -77,10 +68,10 @@ const scene = async (tool: string, killed: (runId: string) => Promise<void>) => 
   return { runId, left: await startAndKill(runId, tool, killed) };
 };
 const [found, notDone, doubtful, cancelled, again] = await Promise.all([
-  scene("looked-up", killAfterTheEffect),
+  scene("looked-up", killOnceActed),
   scene("looked-up", killBeforeTheEffect),
-  scene("once", killAfterTheEffect),
-  scene("once", killAfterTheEffect),
+  scene("once", killOnceActed),
+  scene("once", killOnceActed),
   scene("once", killBeforeTheEffect),
 ]);
 

@@ -1,14 +1,7 @@
 /** A pool is a worker of its own: what names it runs there and nowhere else, and survives a kill as anywhere. */
 import { expect, it } from "vitest";
-import {
-  comesBackWithinMs,
-  expectSucceeded,
-  isOfRun,
-  newRunId,
-  openProvider,
-  openStack,
-} from "../support/deployment.ts";
-import { kill } from "../support/processes.ts";
+import { comesBackWithinMs, expectSucceeded, newRunId, openProvider, openStack } from "../support/deployment.ts";
+import { killAfterTheEffect } from "../support/kill-after-the-effect.ts";
 
 const { pools, start, end } = await openStack("main");
 const provider = await openProvider();
@@ -37,16 +30,7 @@ it("a graph whose nodes alternate between the main worker and a pool succeeds, a
 
 it("a pool's worker that is killed once its tool has acted is followed by another of the same pool", async () => {
   const runId = newRunId();
-  const dead = new Promise<number>((resolve, reject) => {
-    const stopListening = provider.onActed(async (call) => {
-      if (!isOfRun(call, runId)) return;
-      stopListening();
-      const pid = await call.pid();
-      if (pid === undefined) return reject(new Error("no process found that called the provider"));
-      await kill(pid);
-      resolve(Date.now());
-    });
-  });
+  const dead = killAfterTheEffect(provider, runId);
   await start(runId, [{ nodeId: "only", tool: "heavy" }]);
   const diedAtMs = await dead;
   const run = await end(runId);

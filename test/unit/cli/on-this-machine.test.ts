@@ -14,6 +14,10 @@ const { client } = deploymentOf();
 test.each<[string[], object]>([
   [["t.ts"], { tools: "t.ts", once: false, kill: false, json: false }],
   [["t.ts", "g.json", "--once"], { tools: "t.ts", graph: "g.json", once: true, kill: false, json: false }],
+  [
+    ["t.ts", "g.json", "--default-tool", "noop"],
+    { tools: "t.ts", graph: "g.json", defaultTool: "noop", once: false, kill: false, json: false },
+  ],
   [["--json", "t.ts", "--kill", "-"], { tools: "t.ts", graph: "-", once: false, kill: true, json: true }],
 ])("dev %j is carried out with %j", async (args, options) => {
   runDev.mockResolvedValueOnce(1);

@@ -50,6 +50,13 @@ test("a graph runs to its end, node after node, with what its tools log, and its
   );
 });
 
+test("a node that names no tool runs the default one, and without a default the graph is refused by node and field", async () => {
+  writeTools("return input;");
+  folder.write("order.json", graphOf({ node_id: "a", input: 7 }));
+  expect((await devOnce({ ...files(), defaultTool: "work" })).said).toContain("  a: 7\nrun order-1: SUCCEEDED");
+  await expect(devOnce(files())).rejects.toThrow('node "a": tool must be given, here or for all by --default-tool');
+});
+
 test("a tool that throws is shown with the line of the user's source, is tried again, and a run that fails ends with 1", async () => {
   writeTools(
     "return await charge(context.attempt);",
