@@ -180,9 +180,11 @@ const storedNodeSchema = z.object({
 });
 export type NodeItem = z.infer<typeof storedNodeSchema>;
 
+const keySchema = z.object(keyFields);
+
 /** Both ids stand in the key and are not written a second time: each write is charged for the whole item. */
 export const nodeItemSchema = z.preprocess((item) => {
-  const key = z.object(keyFields).safeParse(item);
+  const key = keySchema.safeParse(item);
   if (!key.success || typeof item !== "object") return item;
   const { pk, sk } = key.data;
   return { ...item, run_id: pk.slice(runPrefix.length), node_id: sk.slice(nodePrefix.length) };

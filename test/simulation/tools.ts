@@ -48,6 +48,10 @@ export type OutsideOptions = {
   readonly context?: (context: ToolContext) => ToolContext;
 };
 
+/** Made once: a schema compiles itself at its first use, and there is a world for each seed. */
+const any = z.record(z.string(), z.json());
+const dated = z.object({ when: z.string() });
+
 export function outside({ nowMs, epochOf, context: alter = (context) => context }: OutsideOptions): Outside {
   const ledger: Ledger = { calls: [], effects: new Map(), misread: [] };
 
@@ -97,7 +101,6 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
       },
     );
 
-  const any = z.record(z.string(), z.json());
   const tool = (
     name: string,
     effect: EffectClass,
@@ -315,7 +318,7 @@ export function outside({ nowMs, epochOf, context: alter = (context) => context 
         await act(process, context, "keyed");
         return { text: largeText, when: 5 };
       },
-      { output: z.object({ when: z.string() }) },
+      { output: dated },
     ),
     {
       ...tool("reads-large", "idempotent", async (context) => {
