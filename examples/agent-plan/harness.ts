@@ -1,4 +1,5 @@
 /** Asks a model for a plan until one is accepted: each refusal goes back to it, with the call, the field, the rule and the value. */
+import { createHash } from "node:crypto";
 import type { Plan, PlannedRun } from "./plan.ts";
 import type { Answer, Refusal } from "./read-answer.ts";
 
@@ -13,18 +14,21 @@ const mostPlans = 5;
 
 /**
  * @returns the conversation, once a plan has been accepted; its run has the task's id.
- * @throws Error where the model does not come to a plan that is accepted.
+ * @throws Error where the model does not come to a plan that is accepted, or the task runs by another plan.
  */
 export async function planned(taskId: string, goal: string, harness: Harness): Promise<readonly string[]> {
   const conversation = [goal];
   for (let nth = 1; nth <= mostPlans; nth++) {
     const plan = await harness.model(conversation);
-    conversation.push(JSON.stringify(plan));
-    // A refused start makes no run, so the task keeps its run's id; each command needs an id of its own.
-    const commandId = `${taskId}-${nth}`;
+    const written = JSON.stringify(plan);
+    conversation.push(written);
+    // A refused start makes no run, so the task keeps its run's id; each plan is a command of its own, and the same one after a restart.
+    const commandId = `${taskId}-${createHash("sha256").update(written).digest("hex").slice(0, 16)}`;
     await harness.send({ run_id: taskId, command_id: commandId, plan });
     const answer = await harness.answerTo(commandId);
     if (answer.outcome === "accepted") return conversation;
+    // Nothing that the model could mend: this harness, before it died, or another one has had a plan accepted.
+    if (answer.refusal.code === "run_id_taken") throw new Error(`task ${taskId} runs by another plan already`);
     conversation.push(feedbackOn(answer.refusal));
   }
   throw new Error(`none of ${mostPlans} plans was accepted: ${conversation.at(-1)}`);

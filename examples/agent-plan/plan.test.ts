@@ -62,7 +62,7 @@ describe("a model that is told why", () => {
   function told(...answers: readonly Answer[]) {
     const sent: PlannedRun[] = [];
     const harness: Harness = {
-      model: async () => ({ calls: [] }),
+      model: async ({ length }) => ({ calls: [{ id: `call-${length}`, tool: "search", arguments: {} }] }),
       send: async (run) => void sent.push(run),
       answerTo: async () => answers[sent.length - 1] ?? refused,
     };
@@ -72,11 +72,24 @@ describe("a model that is told why", () => {
   test("plans again under the same run and a command of its own", async () => {
     const { sent, harness } = told(refused, { outcome: "accepted" });
     const conversation = await planned("task", "goal", harness);
-    expect(conversation).toEqual(["goal", '{"calls":[]}', expect.stringContaining("you wrote c"), '{"calls":[]}']);
-    expect(sent.map(({ run_id, command_id }) => [run_id, command_id])).toEqual([
-      ["task", "task-1"],
-      ["task", "task-2"],
+    expect(conversation).toEqual([
+      "goal",
+      expect.stringContaining("call-1"),
+      expect.stringContaining("you wrote c"),
+      expect.stringContaining("call-3"),
     ]);
+    expect(sent.map(({ run_id }) => run_id)).toEqual(["task", "task"]);
+    expect(new Set(sent.map(({ command_id }) => command_id)).size).toBe(2);
+  });
+
+  test("is asked again after a restart: the same plan is the same command, another one is not taken for it", async () => {
+    const [first, again] = [told({ outcome: "accepted" }), told({ outcome: "accepted" })];
+    await planned("task", "goal", first.harness);
+    await planned("task", "goal", again.harness);
+    expect(again.sent).toEqual(first.sent);
+    const other = told({ outcome: "refused", refusal: { code: "run_id_taken", rule: "a run of this id exists" } });
+    await expect(planned("task", "goal", other.harness)).rejects.toThrow("task task runs by another plan already");
+    expect(other.sent).toHaveLength(1);
   });
 
   test("is asked five times at most", async () => {

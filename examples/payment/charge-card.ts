@@ -24,6 +24,8 @@ export const chargeCard = (send: Fetch) =>
         method: "POST",
         headers: { "content-type": "application/json", "idempotency-key": operationId },
         body: JSON.stringify({ card, cents }),
+        // A redirect is an answer like others: followed, it would take the card's number to wherever it leads.
+        redirect: "manual",
         signal,
       });
       const text = await response.text();
@@ -37,8 +39,8 @@ function refusal(status: number, text: string, retryAfterSeconds: number): Error
   const said = `the provider answered ${status}: ${text.slice(0, 200)}`;
   // It did nothing yet, and says when to come back.
   if (status === 429) return new RetryableError(said, { retryAfterMs: retryAfterSeconds * 1_000 });
-  // Another call with this key is under way: whether that one charges the card is still open.
-  if (status === 409) return new Error(said);
+  // Another call with this key is under way, or something in between gave up waiting: whether the card is charged is still open.
+  if (status === 409 || status === 408 || status === 425) return new Error(said);
   // Declined, or a request that no repeat makes better.
   if (status >= 400 && status < 500) return new NonRetryableError(said);
   // A 500 may come before the charge or after it.

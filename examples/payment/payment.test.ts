@@ -27,8 +27,9 @@ function world(troubleOf: TroubleOf = () => undefined) {
     byKey.set(key, made);
     return made;
   };
-  const send: Fetch = (_url, { headers, body }) =>
+  const send: Fetch = (_url, { headers, body, redirect }) =>
     callOutside("charge", async () => {
+      if (redirect !== "manual") throw new Error("the card's number would go wherever a redirect leads");
       const key = new Headers(headers).get("idempotency-key") ?? "";
       const { cents } = JSON.parse(String(body));
       const trouble = troubleOf(keys.push(key));
@@ -86,7 +87,7 @@ describe("an answer of the provider", () => {
     expect([charges.length, receipts.size]).toEqual([0, 0]);
   });
 
-  test.each([500, 409])(
+  test.each([500, 409, 408, 425, 302])(
     "of %i after the charge is followed by the same request, which charges nothing",
     async (status) => {
       const { tools, charges, keys } = world(first({ status, charged: true }));

@@ -3,6 +3,7 @@ import type * as z from "zod";
 import { NonRetryableError, RetryableError } from "../../shared/errors.ts";
 import type { Answer } from "./exchange.ts";
 import type { HttpSettings } from "./options.ts";
+import type { Redaction } from "./redaction.ts";
 import { retryAfterMsOf } from "./retry-after.ts";
 
 export type Asked = {
@@ -11,8 +12,7 @@ export type Asked = {
   readonly isSafe: boolean;
   readonly effect: HttpSettings["effect"];
   readonly nowMs: number;
-  /** A text without the secrets that were sent. */
-  redacted(text: string): string;
+  readonly redaction: Redaction;
 };
 
 const shownLength = 500;
@@ -34,16 +34,14 @@ const unclear: ReadonlySet<number> = new Set([408, 409, 425]);
 export function checkAnswer(answer: Answer, asked: Asked): void {
   const { status, headers } = answer;
   if (status >= 200 && status < 300) return;
-  const said = asked.redacted(sayingOf(answer, asked.name)).slice(0, shownLength);
+  const said = asked.redaction.all(sayingOf(answer, asked)).slice(0, shownLength);
   const delayMs = retryAfterMsOf(headers["retry-after"], asked.nowMs);
-  const again = () => new RetryableError(said, delayMs === undefined ? {} : { retryAfterMs: delayMs });
+  // "At once", and a date that has passed by this clock, would use up all attempts within a second: then the back-off decides.
+  const again = () => new RetryableError(said, delayMs === undefined || delayMs === 0 ? {} : { retryAfterMs: delayMs });
 
   if (status === 429) throw again();
-  if (status === 503) {
-    // Proxies say so, too, when the server behind them broke off in the middle; a server that says when to come back has not begun.
-    const isCertain = asked.effect !== "at_most_once" || delayMs !== undefined;
-    throw isCertain ? again() : new Error(said);
-  }
+  // A server that says when to come back has not begun. Without that, proxies say 503 when the server behind them broke off in the middle.
+  if (status === 503 && delayMs !== undefined) throw again();
   const isUnclear =
     status >= 500 || unclear.has(status) || (leadsOnAfterEffect.has(status) && !asked.isSafe) || status < 200;
   if (!isUnclear) throw new NonRetryableError(said);
@@ -51,16 +49,17 @@ export function checkAnswer(answer: Answer, asked: Asked): void {
   throw asked.effect === "read_only" ? again() : new Error(said);
 }
 
-function sayingOf({ status, headers, body }: Answer, name: string): string {
+function sayingOf({ status, headers, body, isWhole }: Answer, { name, redaction }: Asked): string {
   const { location } = headers;
   if (redirects.has(status) && location !== undefined)
     return `${name} answered ${status}: it leads to ${location}, and is not followed`;
-  const text = isIdentity(headers) ? body.toString("utf8").trim() : "";
+  const came = isIdentity(headers) ? body.toString("utf8").trim() : "";
+  const text = isWhole ? came : redaction.tornEnd(came);
   return text === "" ? `${name} answered ${status}` : `${name} answered ${status}: ${text}`;
 }
 
 const isIdentity = (headers: Answer["headers"]): boolean =>
-  (headers["content-encoding"] ?? "identity").toLowerCase() === "identity";
+  ["", "identity"].includes((headers["content-encoding"] ?? "").toLowerCase());
 
 export const readings = ["json", "text", "base64"] as const;
 export type Reading = (typeof readings)[number];
@@ -69,25 +68,35 @@ type Json = z.infer<ReturnType<typeof z.json>>;
 /** A body, or what is wrong with it: its request was carried out, so this is no reason to send it again. */
 export type Read = { readonly body: Json; readonly fault?: string };
 
-/** @param reading @default JSON where the content type is JSON, else text */
-export function readBody(answer: Answer, reading: Reading | undefined, limitBytes: number): Read {
+export type Wanted = {
+  /** @default JSON where the content type is JSON, else text */
+  readonly reading: Reading | undefined;
+  readonly limitBytes: number;
+  readonly redaction: Redaction;
+};
+
+export function readBody(answer: Answer, { reading, limitBytes, redaction }: Wanted): Read {
   const { headers, body, isWhole } = answer;
   const wrong = (fault: string): Read => ({ body: null, fault });
+  const shown = (came: string): string => redaction.all(came).slice(0, 100);
   if (!isWhole) return wrong(`must be at most ${limitBytes} bytes, got more`);
   if (body.length === 0) return { body: null };
-  if (!isIdentity(headers)) return wrong(`must come without content-encoding, got ${headers["content-encoding"]}`);
+  if (!isIdentity(headers))
+    return wrong(`must come without content-encoding, got ${shown(headers["content-encoding"] ?? "")}`);
   const type = headers["content-type"] ?? "";
   const as = reading ?? (/^[^;]*[/+]json\s*(;|$)/i.test(type) ? "json" : "text");
   if (as === "base64") return { body: body.toString("base64") };
   const text = textOf(body, as === "json" ? "utf-8" : charsetOf(type));
   if (text === undefined)
-    return wrong(`must be text, got other bytes of content-type ${type || "none"}; "readAs": "base64" takes them`);
+    return wrong(
+      `must be text, got other bytes of content-type ${shown(type) || "none"}; "readAs": "base64" takes them`,
+    );
   if (as === "text") return { body: text };
   try {
     const value: Json = JSON.parse(text);
     return { body: value };
   } catch {
-    return wrong(`must be JSON, got ${JSON.stringify(text.slice(0, 100))}; "readAs": "text" takes it`);
+    return wrong(`must be JSON, got ${JSON.stringify(shown(text))}; "readAs": "text" takes it`);
   }
 }
 

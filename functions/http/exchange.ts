@@ -5,6 +5,8 @@ import type { LookupFunction } from "node:net";
 import { isNonRetryable, NonRetryableError, RetryableError } from "../../shared/errors.ts";
 
 export type Exchange = {
+  /** What is asked, to be told. */
+  readonly name: string;
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,6 +30,11 @@ export type Answer = {
 /** Of an answer that is no success, so much is enough to say why. */
 const failureBytes = 4_096;
 const headerBytes = 16_384;
+/**
+ * Node gives each address of a name but the last 250 ms and then gives it up (net, `autoSelectFamilyAttemptTimeout`): too few for
+ * another continent, where the rest leads nowhere, as IPv6 in most VPCs. An address that refuses costs no time.
+ */
+const perAddress = { autoSelectFamilyAttemptTimeout: 3_000 };
 
 /** A request's address without its query, to be told. */
 export const named = ({ method, url }: Pick<Exchange, "method" | "url">): string =>
@@ -47,6 +54,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
     // No agent: no connection that someone else has opened, none that lives on, and no proxy of the environment.
     agent: false,
     maxHeaderSize: headerBytes,
+    ...perAddress,
     ...(lookup === undefined ? {} : { lookup }),
   });
   let mayBeSent = false;
@@ -60,8 +68,8 @@ export async function exchange(asked: Exchange): Promise<Answer> {
   } catch (error) {
     const why = signal.aborted ? stopReason(signal) : reasonOf(error);
     if (mayBeSent)
-      throw new Error(`${named(asked)} was sent, and what became of it is unknown: ${why}`, { cause: error });
-    if (isNonRetryable(error)) throw new NonRetryableError(`${named(asked)}: ${why}`);
+      throw new Error(`${asked.name} was sent, and what became of it is unknown: ${why}`, { cause: error });
+    if (isNonRetryable(error)) throw new NonRetryableError(`${asked.name}: ${why}`);
     throw notSent(asked, why, error);
   } finally {
     signal.removeEventListener("abort", stop);
@@ -70,7 +78,7 @@ export async function exchange(asked: Exchange): Promise<Answer> {
 }
 
 const notSent = (asked: Exchange, why: string, cause: unknown): RetryableError =>
-  new RetryableError(`${named(asked)} was not sent: ${why}`, cause === undefined ? {} : { cause });
+  new RetryableError(`${asked.name} was not sent: ${why}`, cause === undefined ? {} : { cause });
 
 const stopReason = (signal: AbortSignal): string => {
   const { reason } = signal;
@@ -94,12 +102,17 @@ const answerTo = (request: http.ClientRequest, body: Buffer | undefined): Promis
     request.end(body);
   });
 
-const headOf = (response: http.IncomingMessage): Pick<Answer, "status" | "headers"> => ({
-  status: response.statusCode ?? 0,
-  headers: Object.fromEntries(
-    Object.entries(response.headersDistinct).map(([name, values = []]) => [name, values.join(", ")]),
-  ),
-});
+/** From the raw ones: elder versions of Node throw where a server calls a header `constructor` or `__proto__`. */
+function headOf({ statusCode = 0, rawHeaders }: http.IncomingMessage): Pick<Answer, "status" | "headers"> {
+  const headers = new Map<string, string>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]?.toLowerCase() ?? "";
+    const before = headers.get(name);
+    const value = rawHeaders[at + 1] ?? "";
+    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return { status: statusCode, headers: Object.fromEntries(headers) };
+}
 
 async function bodyOf(response: http.IncomingMessage, limitBytes: number): Promise<Pick<Answer, "body" | "isWhole">> {
   const { statusCode = 0 } = response;

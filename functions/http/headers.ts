@@ -1,6 +1,7 @@
 /** The headers of a request: which of them a node may set, and how it names a secret without holding one. */
 import { NonRetryableError } from "../../shared/errors.ts";
 import type { HttpSettings } from "./options.ts";
+import { type Redaction, redactionOf } from "./redaction.ts";
 
 /** The text itself, or the worker's environment variable that holds it: inputs are stored, so a secret must not stand in one. */
 export type HeaderValue = string | { readonly $env: string };
@@ -24,13 +25,16 @@ const secret: ReadonlySet<string> = new Set(["authorization", "cookie"]);
 
 const longestValue = 8_192;
 
+/** One name for all that a server may take for the same: CGI and its heirs hand both `-` and `_` on as `_` (RFC 3875, 4.1.18). */
+export const sameFor = (name: string): string => name.toLowerCase().replaceAll("_", "-");
+
 /** @returns what is wrong with the name of a header that someone else sets. */
 export function headerNameFault(name: string): string | undefined {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name))
     return "must be a header's name: 1 to 100 letters, digits and -";
-  const lower = name.toLowerCase();
-  if (own.has(lower)) return "must not be set: the tool sets it itself";
-  if (framing.has(lower) || lower.startsWith("proxy-")) return "must not be set: it belongs to the connection";
+  const same = sameFor(name);
+  if (own.has(same)) return "must not be set: the tool sets it itself";
+  if (framing.has(same) || same.startsWith("proxy-")) return "must not be set: it belongs to the connection";
   return undefined;
 }
 
@@ -54,18 +58,21 @@ export function headersFault(headers: Headers, origin: string, settings: HttpSet
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     const says = headerNameFault(name) ?? repeatedFault(name, seen, settings);
-    if (says !== undefined) return { path: [name], says };
-    seen.add(name.toLowerCase());
-    const fault = typeof value === "string" ? headerTextFault(name, value) : secretFault(value.$env, origin, settings);
     // The path leads past the value, so that no refusal shows it.
+    if (says !== undefined) return { path: [name, "name"], says };
+    seen.add(sameFor(name));
+    const fault = typeof value === "string" ? headerTextFault(name, value) : secretFault(value.$env, origin, settings);
     if (fault !== undefined) return { path: [name, "$env"], says: fault };
   }
   return undefined;
 }
 
 function repeatedFault(name: string, seen: ReadonlySet<string>, { headers }: HttpSettings): string | undefined {
-  if (seen.has(name.toLowerCase())) return "must be there once, got it twice";
-  return headers.has(name.toLowerCase()) ? "must not be set: the tool sets it itself" : undefined;
+  const same = sameFor(name);
+  if (seen.has(same)) return "must be there once, got it twice";
+  return [...headers.keys()].some((own) => sameFor(own) === same)
+    ? "must not be set: the tool sets it itself"
+    : undefined;
 }
 
 /** A secret is bound to the origins that may have it: whoever writes inputs could send it anywhere else. */
@@ -81,8 +88,7 @@ function secretFault(variable: string, origin: string, { secrets }: HttpSettings
 
 export type SentHeaders = {
   readonly headers: Readonly<Record<string, string>>;
-  /** A text without any secret that was sent. */
-  redacted(text: string): string;
+  readonly redaction: Redaction;
 };
 
 /**
@@ -110,8 +116,5 @@ export function sentHeaders(
     headers[name.toLowerCase()] = text ?? "";
     secrets.set(value.$env, text ?? "");
   }
-  return {
-    headers,
-    redacted: (text) => [...secrets].reduce((said, [name, value]) => said.replaceAll(value, `[${name}]`), text),
-  };
+  return { headers, redaction: redactionOf(secrets) };
 }

@@ -89,14 +89,14 @@ async function ask(input: Input, context: ToolContext, settings: HttpSettings, r
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(`${timeoutMs} ms were over`), timeoutMs);
   try {
-    const { answer, url, redacted } = await answerTo(input, context, {
+    const { answer, name, redaction } = await answerTo(input, context, {
       settings,
       resolve,
       signal: AbortSignal.any([context.signal, over.signal]),
     });
-    const asked = { name: named({ method, url }), isSafe: isSafe(method), effect: settings.effect, redacted };
+    const asked = { name, isSafe: isSafe(method), effect: settings.effect, redaction };
     checkAnswer(answer, { ...asked, nowMs: Date.now() });
-    const read = readBody(answer, readAs, settings.responseBytes);
+    const read = readBody(answer, { reading: readAs, limitBytes: settings.responseBytes, redaction });
     return { status: answer.status, headers: keptHeaders(answer), ...read };
   } finally {
     clearTimeout(timer);
@@ -115,7 +115,7 @@ async function answerTo(
   const { type, body } = bodyOf(input, settings.requestBytes);
   let url = new URL(input.url);
   // Read at the call, so that commands and synth can load the tool without any environment.
-  const { headers: given, redacted } = sentHeaders(input.headers ?? {}, url.origin, settings, process.env);
+  const { headers: given, redaction } = sentHeaders(input.headers ?? {}, url.origin, settings, process.env);
   let headers: Readonly<Record<string, string>> = {
     "user-agent": "leasehold",
     ...(type === undefined ? {} : { "content-type": type }),
@@ -125,7 +125,10 @@ async function answerTo(
   };
   for (let hop = 0; ; hop++) {
     const isPrivate = settings.privateOrigins.has(url.origin);
+    // A redirect's path is of the server's writing, too.
+    const name = redaction.all(named({ method, url }));
     const answer = await exchange({
+      name,
       method,
       url,
       headers: { ...headers, "accept-encoding": "identity" },
@@ -134,8 +137,8 @@ async function answerTo(
       responseBytes: settings.responseBytes,
       signal,
     });
-    const next = hop < settings.redirects && isSafe(method) ? nextOf(answer, url, settings) : undefined;
-    if (next === undefined) return { answer, url, redacted };
+    const next = hop < settings.redirects && isSafe(method) ? nextOf(answer, { url, name }, settings) : undefined;
+    if (next === undefined) return { answer, name, redaction };
     // Whatever was meant for one origin is not another's business.
     if (next.origin !== url.origin) headers = {};
     url = next;
@@ -143,13 +146,17 @@ async function answerTo(
 }
 
 /** @throws NonRetryableError where a redirect leads to where the tool must not go. */
-function nextOf({ status, headers }: Answer, from: URL, settings: HttpSettings): URL | undefined {
+function nextOf(
+  { status, headers }: Answer,
+  from: { readonly url: URL; readonly name: string },
+  settings: HttpSettings,
+): URL | undefined {
   const { location } = headers;
-  if (!redirects.has(status) || location === undefined || !URL.canParse(location, from.href)) return undefined;
-  const next = new URL(location, from);
+  if (!redirects.has(status) || location === undefined || !URL.canParse(location, from.url.href)) return undefined;
+  const next = new URL(location, from.url);
   const fault = destinationFault(next.href, settings);
   if (fault === undefined) return next;
-  throw new NonRetryableError(`the redirect from ${from.origin}${from.pathname} ${fault.says}`);
+  throw new NonRetryableError(`${from.name} answered ${status}: the redirect ${fault.says}`);
 }
 
 /** @throws NonRetryableError where the body is too large to be sent. */

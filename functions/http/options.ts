@@ -1,7 +1,7 @@
 /** What the author of a tool allows the nodes that name it, checked once, when the tool is made. */
 import { fixed } from "../../shared/limits.ts";
 import type { RetryPolicy } from "../../shared/tool.ts";
-import { type HeaderValue, headerNameFault, headerTextFault } from "./headers.ts";
+import { type HeaderValue, headerNameFault, headerTextFault, sameFor } from "./headers.ts";
 
 export type HttpToolOptions = {
   readonly name: string;
@@ -96,7 +96,8 @@ export function settingsOf(options: HttpToolOptions): HttpSettings {
       wrong(
         `headers.${name} must name one of secrets (${[...secrets.keys()].join(", ")}), got ${JSON.stringify(value.$env)}`,
       );
-    if (headers.has(name.toLowerCase())) wrong(`headers.${name} must be there once, got it twice`);
+    if ([...headers.keys()].some((other) => sameFor(other) === sameFor(name)))
+      wrong(`headers.${name} must be there once, got it twice`);
     headers.set(name.toLowerCase(), value);
   }
   const effect = options.effect ?? "idempotent";

@@ -3,9 +3,6 @@ import { NonRetryableError, RetryableError } from "../../shared/errors.ts";
 import type { Reconciled, ToolContext } from "../../shared/tool.ts";
 import { retryAfterMsOf } from "../http/retry-after.ts";
 
-/** The provider did nothing and says that trying again may help. */
-const didNothingYet: ReadonlySet<number> = new Set([429, 503]);
-
 /** Posts JSON under the operation's id, so that the provider can tell a repeat from a new order. */
 export const callProvider = <Answer>(path: string, body: unknown, context: ToolContext): Promise<Answer> =>
   post(path, body, context, { "idempotency-key": context.operationId });
@@ -55,10 +52,10 @@ async function post<Answer>(
   if (response.ok) return (await response.json()) as Answer;
 
   const said = `${path} answered ${response.status}: ${(await response.text()).slice(0, 500)}`;
-  if (didNothingYet.has(response.status)) {
-    const retryAfterMs = retryAfterMsOf(response.headers.get("retry-after"), Date.now());
+  const retryAfterMs = retryAfterMsOf(response.headers.get("retry-after"), Date.now());
+  // A server that says when to come back has not begun. Without that, proxies say 503 when the server behind them broke off.
+  if (response.status === 429 || (response.status === 503 && retryAfterMs !== undefined))
     throw new RetryableError(said, retryAfterMs === undefined ? {} : { retryAfterMs });
-  }
   // A 409 says that a call with this key is under way: whether that one acts, nobody knows yet.
   const isRefused = response.status >= 400 && response.status < 500 && response.status !== 409;
   if (isRefused) throw new NonRetryableError(said);

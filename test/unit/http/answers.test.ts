@@ -37,7 +37,7 @@ describe.each([
   [500, "unknown", "unknown", "again"],
   [501, "unknown", "unknown", "again"],
   [502, "unknown", "unknown", "again"],
-  [503, "again", "unknown", "again"],
+  [503, "unknown", "unknown", "again"],
   [504, "unknown", "unknown", "again"],
   [599, "unknown", "unknown", "again"],
   [799, "unknown", "unknown", "again"],
@@ -62,9 +62,15 @@ test("a server that says when to come back is asked again then, and has done not
       expect(await answered(status, effect, "POST", headers)).toMatchObject({ says: "again", retryAfterMs: 7_000 });
   }
   expect(await answered(500, "read_only", "GET", headers)).toMatchObject({ says: "again", retryAfterMs: 7_000 });
-  expect(await answered(503, "idempotent", "POST")).toMatchObject({ retryAfterMs: undefined });
   const far = await answered(429, "idempotent", "POST", { "retry-after": "99999999" });
   expect(far).toMatchObject({ says: "again", retryAfterMs: 3_600_000 });
+});
+
+test("a server that says at once, or a moment that has passed, is asked again after the back-off", async () => {
+  for (const value of ["0", "Thu, 01 Jan 2015 00:00:00 GMT"]) {
+    const told = await answered(503, "at_most_once", "POST", { "retry-after": value });
+    expect(told).toMatchObject({ says: "again", retryAfterMs: undefined });
+  }
 });
 
 test("an error names the request without its query, the status, and the beginning of what was said", async () => {
@@ -135,6 +141,7 @@ describe("an answer", () => {
       "x",
       "body: must be text, got other bytes",
     ],
+    ["no encoding and no JSON", { "content-encoding": "", "content-type": "application/json" }, "x", "must be JSON"],
     ["compressed bytes", { "content-encoding": "gzip" }, "x", "body: must come without content-encoding, got gzip"],
     ["1,001 bytes", {}, "x".repeat(1_001), "body: must be at most 1000 bytes, got more"],
   ])("with %s breaks the tool's schema, so that its request is not sent again", async (_what, headers, body, fault) => {
@@ -161,6 +168,16 @@ describe("an answer", () => {
     const output = await read(headers, "");
     expect(output).toMatchObject({ body: null, headers: { "x-request-id": "7", "x-many": "a, b" } });
     expect(JSON.stringify(output)).not.toContain("s3cret");
+  });
+
+  test("keeps headers that are called like members of an object", async () => {
+    const output = await read({ constructor: "a", ["__proto__"]: "b", tostring: "c" }, "");
+    expect(Object.entries(Object(Reflect.get(Object(output), "headers")))).toEqual(
+      expect.arrayContaining([
+        ["constructor", "a"],
+        ["tostring", "c"],
+      ]),
+    );
   });
 
   test("to a HEAD has no body", async () => {

@@ -2,12 +2,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import http from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { exchange } from "../../../functions/http/exchange.ts";
 import { deferred } from "../../support/deferred.ts";
 import { contextWith, listening, resolving, serving, thrownBy, toolFor, toolWith } from "./asking.ts";
@@ -53,6 +54,7 @@ describe("before anything was sent, it is certain that nothing was done, and the
     const { resolve } = resolving({ "some.example": ["127.0.0.1 127.0.0.2"] });
     // A tool asks the system for a private origin's addresses, so this asks without a tool.
     const asked = exchange({
+      name: "some",
       method: "POST",
       url: new URL(origin),
       headers: {},
@@ -193,6 +195,14 @@ describe("a name that leads inside", () => {
     const origin = `http://localhost:${server.port}`;
     expect(await toolFor({ origin }).ask({ url: `${origin}/x` })).toMatchObject({ body: "inside" });
   });
+});
+
+test("an address of several has seconds to answer in, and not the 250 ms that Node gives it", async () => {
+  const server = await serving({ "/x": {} });
+  const request = vi.spyOn(http, "request");
+  onTestFinished(() => request.mockRestore());
+  await toolFor(server).ask({ url: `${server.origin}/x` });
+  expect(request.mock.calls[0]?.[1]).toMatchObject({ autoSelectFamilyAttemptTimeout: 3_000 });
 });
 
 const folders: string[] = [];

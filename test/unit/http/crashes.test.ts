@@ -1,7 +1,8 @@
 /** The tool over real sockets, under every crash: an endpoint that knows its keys is changed once. */
 import { expect, test } from "vitest";
 import { httpTool } from "../../../functions/http/index.ts";
-import { crashAtEveryStep, simulate } from "../../../testing/index.ts";
+import type { AnyTool } from "../../../shared/tool.ts";
+import { clock, crashAtEveryStep, simulate } from "../../../testing/index.ts";
 import { serving } from "./asking.ts";
 
 test("wherever a worker is killed, the endpoint has had one order, and what it said is handed on", async () => {
@@ -58,4 +59,28 @@ test("a start that names an address inside is refused with the node, the field a
   const input = { method: "GET", url: "https://169.254.169.254/latest/meta-data" };
   const refused = simulate({ nodes: [{ nodeId: "a", tool: "call", input }], tools: [httpTool({ name: "call" })] });
   await expect(refused).rejects.toThrow(/node "a", input\.url: must name a host at a public address, .*\(bad_input\)/);
+});
+
+test("an endpoint whose proxy says 503 after the order is not asked again once its keys may be gone", async () => {
+  const hourMs = 3_600_000;
+  let nowMs = 0;
+  const orders: number[] = [];
+  const server = await serving({
+    "/orders": (_request, response) => {
+      if (nowMs >= (orders.at(-1) ?? Number.NEGATIVE_INFINITY) + hourMs) orders.push(nowMs);
+      response.writeHead(503).end("upstream connect error or disconnect/reset before headers");
+    },
+  });
+  const retry = { attempts: 30, backoffBaseMs: 60_000, backoffMaxMs: 900_000 };
+  const call: AnyTool = httpTool({ name: "call", privateOrigins: [server.origin], keyLifetimeMs: hourMs, retry });
+  const execute: AnyTool["execute"] = (input, context) => {
+    nowMs = clock.nowMs();
+    return call.execute(input, context);
+  };
+  const outcome = await simulate({
+    nodes: [{ nodeId: "a", tool: "call", input: { method: "POST", url: `${server.origin}/orders` } }],
+    tools: [{ ...call, execute }],
+  });
+  expect(outcome.nodes.a?.status).toBe("IN_DOUBT");
+  expect(orders).toHaveLength(1);
 });

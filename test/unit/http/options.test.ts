@@ -52,6 +52,7 @@ test.each<[Partial<HttpToolOptions>, string]>([
   [{ headers: { "Idempotency-Key": "k" } }, "headers.Idempotency-Key must not be set: the tool sets it itself"],
   [{ headers: { Host: "inside" } }, "headers.Host must not be set: it belongs to the connection"],
   [{ headers: { "X-A": "1", "x-a": "2" } }, "headers.x-a must be there once, got it twice"],
+  [{ headers: { "X-A": "1", x_a: "2" } }, "headers.x_a must be there once, got it twice"],
   [{ headers: { "x-a": "1\r\nx-b: 2" } }, "headers.x-a must hold printable ASCII only, got another character"],
   [{ redirects: 11 }, "redirects must be a whole number from 0 to 10, got 11"],
   [{ requestBytes: 0 }, "requestBytes must be a whole number from 1 to 5242880, got 0"],

@@ -71,7 +71,7 @@ test.each([
   const server = await serving({ "/a": to(location) });
   const { says, message } = await thrownBy(toolFor(server, { redirects: 5 }).ask({ url: `${server.origin}/a` }));
   expect(says).toBe("never");
-  expect(message).toContain(`the redirect from ${server.origin}/a ${rule}`);
+  expect(message).toContain(`GET ${server.origin}/a answered 302: the redirect ${rule}`);
   expect(message).not.toContain("pw");
 });
 

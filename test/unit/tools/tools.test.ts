@@ -164,7 +164,7 @@ describe("what an answer says of the effect", () => {
     expect(error).toMatchObject({ message: expect.stringContaining(`/vouchers answered ${status}`) });
   });
 
-  test.each([500, 502, 504])("%i leaves the outcome unknown", async (status) => {
+  test.each([500, 502, 503, 504])("%i leaves the outcome unknown", async (status) => {
     provider.tell("/vouchers", { fail: { status, when: "after" } });
     const error = await thrownBy(buyVoucher.execute(order, contextWith()));
     expect([isRetryable(error), isNonRetryable(error)]).toEqual([false, false]);
