@@ -6,12 +6,14 @@ import { Construct } from "constructs";
 import type { Worker } from "./worker.ts";
 
 export type AlarmsProps = {
-  /** By the name that their alarms begin with. */
-  readonly workers: Readonly<Record<string, Worker>>;
+  /** Queues with those who work them off, by the name that their alarms begin with. */
+  readonly consumed: Readonly<Record<string, Consumed>>;
   /** By name as well: queues of what no function will take up again. */
   readonly waiting: Readonly<Record<string, sqs.Queue>>;
   readonly scanner: lambda.Function;
 };
+
+type Consumed = Pick<Worker, "queue" | "deadLetters" | "function">;
 
 const period = Duration.minutes(5);
 /** A queue that nobody has used for hours reports nothing (sqs-monitoring-using-cloudwatch.html). */
@@ -21,12 +23,14 @@ const quietQueue = cloudwatch.TreatMissingData.NOT_BREACHING;
 export class Alarms extends Construct {
   readonly all: readonly cloudwatch.Alarm[];
 
-  constructor(scope: Construct, id: string, { workers, waiting, scanner }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { consumed, waiting, scanner }: AlarmsProps) {
     super(scope, id);
-    const lost = Object.entries(workers).map(([name, { deadLetters }]) => [`${name}DeadLetters`, deadLetters] as const);
+    const lost = Object.entries(consumed).map(
+      ([name, { deadLetters }]) => [`${name}DeadLetters`, deadLetters] as const,
+    );
     this.all = [
       ...[...Object.entries(waiting), ...lost].map(([name, queue]) => this.notEmpty(name, queue)),
-      ...Object.entries(workers).map(([name, worker]) => this.old(name, worker)),
+      ...Object.entries(consumed).map(([name, each]) => this.old(name, each)),
       new cloudwatch.Alarm(this, "ScannerFails", {
         alarmDescription: "Leasehold: the scanner fails, so what is lost is not found again",
         metric: scanner.metricErrors({ period }),
@@ -57,10 +61,10 @@ export class Alarms extends Construct {
     });
   }
 
-  private old(name: string, { queue, function: consumer }: Worker): cloudwatch.Alarm {
+  private old(name: string, { queue, function: consumer }: Consumed): cloudwatch.Alarm {
     const timeoutSeconds = consumer.timeout?.toSeconds() ?? 0;
     return new cloudwatch.Alarm(this, `${name}Old`, {
-      alarmDescription: `Leasehold: nodes wait in ${name} for longer than three invocations take: too few workers, or none that works`,
+      alarmDescription: `Leasehold: messages wait in ${name} for longer than three invocations take: too few of them at once, or none that works`,
       metric: queue.metricApproximateAgeOfOldestMessage({ period, statistic: "max" }),
       threshold: 3 * timeoutSeconds,
       evaluationPeriods: 3,

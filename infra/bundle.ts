@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { AssetHashType, DockerImage } from "aws-cdk-lib";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import { type BuildOptions, type BuildResult, buildSync, type Loader, type Message } from "esbuild";
@@ -32,16 +33,34 @@ export type Bundle = {
 /** Sources are named relative to it, and nothing is written there: what is made does not depend on where it is put. */
 const nowhere = join(projectRoot, "out");
 
-/** Packages of the old kind ask for these, and a module of the new kind has none of them. */
+/**
+ * Packages of the old kind ask for these, and a module of the new kind has none of them. Under names of our own: a module that
+ * makes its `__dirname` by itself, as those of the new kind do, would otherwise clash with it.
+ */
 const commonJsNames = [
   `import { createRequire as leaseholdCreateRequire } from "node:module";`,
   `import { fileURLToPath as leaseholdPathOf } from "node:url";`,
   `const require = leaseholdCreateRequire(import.meta.url);`,
-  `const __filename = leaseholdPathOf(import.meta.url);`,
-  `const __dirname = leaseholdPathOf(new URL(".", import.meta.url));`,
+  `const leaseholdFilename = leaseholdPathOf(import.meta.url);`,
+  `const leaseholdDirname = leaseholdPathOf(new URL(".", import.meta.url));`,
 ].join("\n");
 
-const common = (bundling: WorkerBundling): BuildOptions => ({
+/** Where the function finds itself: of what stands beside a user's module there is nothing. */
+const whereItRuns = { __filename: "leaseholdFilename", __dirname: "leaseholdDirname" };
+
+/** The folder into which Lambda unpacks a function (configuration-envvars.html: LAMBDA_TASK_ROOT). */
+const taskRoot = resolve("/var/task");
+const whereLambdaRunsIt = Object.fromEntries(
+  Object.entries({
+    "import.meta.url": pathToFileURL(join(taskRoot, "index.mjs")).href,
+    "import.meta.filename": join(taskRoot, "index.mjs"),
+    "import.meta.dirname": taskRoot,
+    __filename: join(taskRoot, "index.mjs"),
+    __dirname: taskRoot,
+  }).map(([name, place]) => [name, JSON.stringify(place)]),
+);
+
+const common = (bundling: WorkerBundling, place: Readonly<Record<string, string>> = whereItRuns): BuildOptions => ({
   absWorkingDir: projectRoot,
   bundle: true,
   platform: "node",
@@ -52,7 +71,7 @@ const common = (bundling: WorkerBundling): BuildOptions => ({
   // The SDK of the runtime changes without a deploy; retries and time-outs here rest on the version that was tested.
   external: [...(bundling.external ?? [])],
   loader: { ...bundling.loader },
-  define: { ...bundling.define },
+  define: { ...place, ...bundling.define },
   banner: { js: commonJsNames },
   sourcesContent: false,
   logLevel: "silent",
@@ -94,10 +113,13 @@ export function bundle({ entry, tools, bundling = {} }: Bundle): readonly Bundle
   return (outputFiles ?? []).map(({ path, contents }) => ({ name: relative(nowhere, path), contents }));
 }
 
-/** One text that runs by itself, for here and now: a module that is given as text, with all that it imports. */
+/**
+ * One text that runs by itself, for here and now: a module that is given as text, with all that it imports. Whatever in it asks
+ * for its own place is told where Lambda puts a function, so that a file beside a user's module is missed here as it is there.
+ */
 export function bundledText(text: string, bundling: WorkerBundling = {}): string {
   const { outputFiles } = built({
-    ...common(bundling),
+    ...common(bundling, whereLambdaRunsIt),
     ...entryOf({ text }),
     write: false,
     sourcemap: "inline",

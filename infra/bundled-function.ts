@@ -3,6 +3,7 @@ import * as iam from "aws-cdk-lib/aws-iam";
 import * as lambda from "aws-cdk-lib/aws-lambda";
 import * as logs from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import { limitEnvironment } from "./environment-size.ts";
 import { keeping } from "./keeping.ts";
 import type { LogLevel, WorkerProps } from "./props.ts";
 
@@ -48,13 +49,11 @@ export class BundledFunction extends Construct {
       role,
       logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
-      // Lambda drops what is below it, whatever the function itself would write (nodejs-logging.html).
-      applicationLogLevelV2: level,
+      applicationLogLevelV2: lambdaLevel(level),
       // Loop detection stops a chain after some 16 passes (invocation-recursion.html), and a run is such a chain by design.
       ...(props.inLoop ? { recursiveLoop: lambda.RecursiveLoop.ALLOW } : {}),
       environment: {
         NODE_OPTIONS: "--enable-source-maps",
-        // Says the same again, for a local AWS that drops nothing.
         POWERTOOLS_LOG_LEVEL: level,
         ...props.environment,
       },
@@ -63,6 +62,7 @@ export class BundledFunction extends Construct {
       ...(vpcSubnets === undefined ? {} : { vpcSubnets }),
       ...(securityGroups === undefined ? {} : { securityGroups: [...securityGroups] }),
     });
+    limitEnvironment(this.function);
   }
 }
 
@@ -72,6 +72,13 @@ const levels = {
   warn: lambda.ApplicationLogLevel.WARN,
   error: lambda.ApplicationLogLevel.ERROR,
 } as const satisfies Record<LogLevel, lambda.ApplicationLogLevel>;
+
+/**
+ * Lambda drops what is below its own level, whatever the function would write, so that must be low enough. It must not be above
+ * INFO, either: a line without a level counts as INFO (monitoring-cloudwatchlogs-log-level.html), and metrics are such lines.
+ */
+const lambdaLevel = (level: lambda.ApplicationLogLevel): lambda.ApplicationLogLevel =>
+  level === lambda.ApplicationLogLevel.DEBUG ? level : lambda.ApplicationLogLevel.INFO;
 
 /** What Lambda does with the role to put a function into a VPC (configuration-vpc.html); none of it knows a narrower resource. */
 function allowNetworkInterfaces(role: iam.Role): void {

@@ -166,9 +166,13 @@ export class Leasehold extends Construct {
     this.alarms =
       props.alarms === true
         ? new Alarms(this, "Alarms", {
-            workers: { Dispatch: main, ...this.pools },
+            consumed: {
+              Commands: { queue: commandsQueue.queue, deadLetters: commandsQueue.deadLetters, function: commands },
+              Dispatch: main,
+              // No other name of an alarm begins so, whatever the pool is called.
+              ...Object.fromEntries(pools.map(([name, pool]) => [`Pool-${name}`, pool])),
+            },
             waiting: {
-              CommandsDeadLetters: commandsQueue.deadLetters,
               Rejected: rejected,
               StreamFailures: streamFailures,
             },
@@ -186,7 +190,10 @@ export class Leasehold extends Construct {
     return this.queues.commands.grant(grantee, "sqs:SendMessage");
   }
 
-  /** Allows to read all that is said of runs: answers to commands, runs, nodes, outputs, the list of the living runs. */
+  /**
+   * Allows to read all that is said of runs: answers to commands, runs, nodes, outputs, the list of the living runs.
+   * @param grantee of this account: the right is written to its own policy, and CDK passes over a role of another account.
+   */
   grantRead(grantee: iam.IGrantable): iam.Grant {
     return this.state
       .allowItems(grantee, "dynamodb:GetItem", "dynamodb:Query")

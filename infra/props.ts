@@ -19,10 +19,14 @@ export type WorkerProps = {
   readonly vpcSubnets?: ec2.SubnetSelection;
   /** @default one of its own, which lets everything out */
   readonly securityGroups?: readonly ec2.ISecurityGroup[];
-  /** At most five. The commands function gets those of all workers too, since it imports the same tools. */
+  /** At most five, for arm64. The commands function gets those of all workers too, since it imports the same tools. */
   readonly layers?: readonly lambda.ILayerVersion[];
   readonly bundling?: WorkerBundling;
-  /** Messages of one invocation, 1 to 10: they are worked off one after another, and none is acknowledged before the last. @default 1 */
+  /**
+   * Messages of one invocation, 1 to 10: they are worked off one after another, and none is acknowledged before the last. A later
+   * one is begun only while the worker's longest tool still fits into the invocation, so give such tools a `timeoutMs`.
+   * @default 1
+   */
   readonly batchSize?: number;
   /** Invocations at the same time, 2 to 1,000. @default as many as the account allows */
   readonly maxConcurrency?: number;
@@ -52,7 +56,10 @@ export type LeaseholdProps = {
   readonly pools?: Readonly<Record<string, WorkerPoolProps>>;
   /** Table, bucket and logs go with the stack, and nothing is protected from it; a bucket must be emptied first. @default false */
   readonly removable?: boolean;
-  /** What the functions write to their logs: this and what is more serious. @default "info" */
+  /**
+   * What the functions write to their logs: this and what is more serious. What tools print past the context's `log` is kept from
+   * Lambda's level INFO on, also at "warn" and "error". @default "info"
+   */
   readonly logLevel?: LogLevel;
   /** Alarms on whatever waits for a person; what they tell is set on the property `alarms`. @default false */
   readonly alarms?: boolean;

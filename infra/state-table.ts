@@ -1,7 +1,7 @@
 import * as dynamodb from "aws-cdk-lib/aws-dynamodb";
 import * as iam from "aws-cdk-lib/aws-iam";
 import { Construct } from "constructs";
-import { keeping } from "./keeping.ts";
+import { keepingProtected } from "./keeping.ts";
 
 /** Name of the sparse index that lists the living runs by when each is due for a look. */
 const scanIndex = "scan";
@@ -37,7 +37,7 @@ export class StateTable extends Construct {
         },
       ],
       deletionProtection: !props.removable,
-      removalPolicy: keeping(props.removable),
+      removalPolicy: keepingProtected(props.removable),
     });
   }
 

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { dirname } from "node:path";
+import { createRequire } from "node:module";
+import { delimiter, dirname } from "node:path";
 import type { Limits } from "../shared/limits.ts";
 import { bundledText, type WorkerBundling } from "./bundle.ts";
 import { shownPath } from "./shown-path.ts";
@@ -32,7 +33,7 @@ export function checkedTools(modules: readonly ToolsModule[]): readonly unknown[
     {
       // What is not bundled is looked for from here.
       cwd: dirname(modules[0]?.path ?? process.cwd()),
-      env: { PATH: process.env.PATH },
+      env: { PATH: process.env.PATH, ...placesOfLayers(modules) },
       input: bundledText(checkingText(modules), bundlingOfAll(modules)),
       // The answer comes on a way of its own, since a module may print what it likes.
       stdio: ["pipe", "ignore", "pipe", "pipe"],
@@ -52,6 +53,16 @@ export function checkedTools(modules: readonly ToolsModule[]): readonly unknown[
       signal === null ? `the end of process ${pid} with code ${status}` : `no end within ${patienceMs} ms`
     } ${stderr.slice(-1_000)}`.trimEnd(),
   );
+}
+
+/**
+ * What a layer brings is found from anywhere in the function (nodejs-layers.html), and stands here among the packages of the app.
+ * Without a layer nothing is: a package that is not bundled would be missed there.
+ */
+function placesOfLayers(modules: readonly ToolsModule[]): { readonly NODE_PATH?: string } {
+  if (modules.every(({ bundling }) => bundling?.external === undefined)) return {};
+  const folders = modules.flatMap(({ path }) => createRequire(path).resolve.paths("any") ?? []);
+  return { NODE_PATH: [...new Set(folders)].join(delimiter) };
 }
 
 /** Several bundlings as one that serves what each of them says; whoever says another thing of the same name comes last. */

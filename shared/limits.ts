@@ -184,6 +184,10 @@ const relations: readonly Relation[] = [
     says: (l) => `functionTimeoutMs (${l.functionTimeoutMs}) must be at most 900000, Lambda's own limit`,
   },
   {
+    holds: (l) => l.plainFunctionTimeoutMs <= 900 * SECOND,
+    says: (l) => `plainFunctionTimeoutMs (${l.plainFunctionTimeoutMs}) must be at most 900000, Lambda's own limit`,
+  },
+  {
     holds: (l) => l.commandVisibilityMs <= fixed.visibilityMs,
     says: (l) =>
       `commandVisibilityMs (${l.commandVisibilityMs}) must be at most ${fixed.visibilityMs}, the limit of SQS`,

@@ -141,3 +141,15 @@ it("a deployment without pools is what it was before there were pools", () => {
   expect(synth().findOutputs("Pools")).toEqual({});
   expect(Object.keys(resourcesOf(pooled()))).toEqual(expect.arrayContaining(Object.values(ids)));
 });
+
+it("a second pool renames nothing of the first, whichever is named before the other", () => {
+  const of = (...names: readonly string[]) =>
+    Object.entries(
+      resourcesOf(
+        synth({ alarms: true, pools: Object.fromEntries(names.map((name) => [name, { tools: someTools }])) }),
+      ),
+    );
+  const first = of("heavy").map(([id, { Type }]) => `${Type} ${id}`);
+  for (const both of [of("heavy", "light"), of("light", "heavy")])
+    expect(both.map(([id, { Type }]) => `${Type} ${id}`)).toEqual(expect.arrayContaining(first));
+});

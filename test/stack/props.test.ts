@@ -1,5 +1,5 @@
 /** What each prop does to the template, and what a deployment gives to the app that it stands in. */
-import { Stack } from "aws-cdk-lib";
+import { NestedStack, Stack, Stage } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import * as ec2 from "aws-cdk-lib/aws-ec2";
 import * as iam from "aws-cdk-lib/aws-iam";
@@ -92,16 +92,27 @@ describe("the worker", () => {
 });
 
 describe("the log level", () => {
-  it.each(["debug", "info", "warn", "error"] as const)(
-    "%s is what Lambda keeps, and what the functions write",
-    (logLevel) => {
-      const template = synth({ logLevel, pools: { heavy: { tools: someTools } } });
-      const functions = Object.values(resourcesOf(template)).filter(({ Type }) => Type === "AWS::Lambda::Function");
-      expect(functions).toHaveLength(5);
-      for (const { Properties } of functions)
-        expect(Properties).toMatchObject({
-          LoggingConfig: { ApplicationLogLevel: logLevel.toUpperCase() },
-          Environment: { Variables: { POWERTOOLS_LOG_LEVEL: logLevel.toUpperCase() } },
+  it.each(["debug", "info", "warn", "error"] as const)("%s is what the functions write", (logLevel) => {
+    const template = synth({ logLevel, pools: { heavy: { tools: someTools } } });
+    const functions = Object.values(resourcesOf(template)).filter(({ Type }) => Type === "AWS::Lambda::Function");
+    expect(functions).toHaveLength(5);
+    for (const { Properties } of functions)
+      expect(Properties).toMatchObject({
+        Environment: { Variables: { POWERTOOLS_LOG_LEVEL: logLevel.toUpperCase() } },
+      });
+  });
+
+  it.each([
+    ["debug", "DEBUG"],
+    ["info", "INFO"],
+    ["warn", "INFO"],
+    ["error", "INFO"],
+  ] as const)(
+    "%s lets through what Lambda takes for %s: metrics, which have no level, are not dropped",
+    (logLevel, kept) => {
+      for (const id of functionIds)
+        expect(resource(synth({ logLevel }), id).Properties).toMatchObject({
+          LoggingConfig: { ApplicationLogLevel: kept },
         });
     },
   );
@@ -125,14 +136,15 @@ describe("alarms", () => {
     const alarms = alarmsOf({ alarms: true, pools: { heavy: { tools: someTools } } });
     expect(alarms.map(([id]) => nameOf(id)).sort()).toEqual([
       "CommandsDeadLettersNotEmpty",
+      "CommandsOld",
       "DispatchDeadLettersNotEmpty",
       "DispatchOld",
+      "PoolheavyDeadLettersNotEmpty",
+      "PoolheavyOld",
       "RejectedNotEmpty",
       "ScannerFails",
       "ScannerSleeps",
       "StreamFailuresNotEmpty",
-      "heavyDeadLettersNotEmpty",
-      "heavyOld",
     ]);
     const byName = Object.fromEntries(alarms.map(([id, { Properties }]) => [nameOf(id), Properties]));
     expect(byName.DispatchDeadLettersNotEmpty).toMatchObject({
@@ -149,7 +161,7 @@ describe("alarms", () => {
     });
   });
 
-  it("ring for a dispatch older than three invocations of its own worker", () => {
+  it("ring for a message older than three invocations of its own function", () => {
     const alarms = alarmsOf({
       alarms: true,
       pools: { heavy: { tools: someTools, limits: { functionTimeoutMs: 600_000 } } },
@@ -157,15 +169,22 @@ describe("alarms", () => {
     const ages = alarms.flatMap(([id, { Properties }]) =>
       Properties.MetricName === "ApproximateAgeOfOldestMessage" ? [[nameOf(id), Properties.Threshold]] : [],
     );
-    expect(Object.fromEntries(ages)).toEqual({ DispatchOld: 900, heavyOld: 1_800 });
+    expect(Object.fromEntries(ages)).toEqual({ CommandsOld: 180, DispatchOld: 900, PoolheavyOld: 1_800 });
   });
+
+  it.each(["Dispatch", "Commands", "Rejected", "Scanner"])(
+    "of a pool that is called %s take the place of no other alarm",
+    (pool) => {
+      expect(alarmsOf({ alarms: true, pools: { [pool]: { tools: someTools } } })).toHaveLength(10);
+    },
+  );
 
   it("are handed to the app, which says whom they tell", () => {
     const { leasehold } = beside(
       () => undefined,
       () => ({ alarms: true }),
     );
-    expect(leasehold.alarms).toHaveLength(7);
+    expect(leasehold.alarms).toHaveLength(8);
     expect(beside(() => undefined).leasehold.alarms).toEqual([]);
   });
 });
@@ -263,5 +282,58 @@ describe("two deployments of different namespaces", () => {
     });
     expect(one.findOutputs("Namespace").Namespace?.Value).toBe("orders");
     expect(two.findOutputs("Namespace").Namespace?.Value).toBe("mails");
+  });
+});
+
+describe("a deployment that stands elsewhere than in a stack of the app", () => {
+  it("is whole in a nested stack, and the stack around it may start and read runs", () => {
+    const shop = new Stack(plainApp(), "Shop");
+    const nested = new NestedStack(shop, "Runs");
+    const leasehold = new Leasehold(nested, "Leasehold", {
+      namespace: "test",
+      tools: someTools,
+      alarms: true,
+      pools: { heavy: { tools: someTools } },
+    });
+    const caller = new iam.Role(shop, "Caller", { assumedBy: new iam.AccountRootPrincipal() });
+    leasehold.grantStart(caller);
+    leasehold.grantRead(caller);
+    expect(Object.keys(Template.fromStack(nested).findOutputs("*"))).toEqual(
+      expect.arrayContaining(["TableName", "CommandsQueueUrl", "Pools"]),
+    );
+    expect(allowedTo(Template.fromStack(shop), "Caller").map((grant) => grant.split(" ")[0])).toEqual([
+      "dynamodb:GetItem",
+      "dynamodb:Query",
+      "dynamodb:Query",
+      "s3:GetObject",
+      "sqs:SendMessage",
+    ]);
+  });
+
+  it("is the same in a stage as in an app", () => {
+    const stage = new Stage(plainApp(), "Prod", { env: { account: "123456789012", region: "eu-west-1" } });
+    const stack = new Stack(stage, "Shop");
+    new Leasehold(stack, "Leasehold", { namespace: "test", tools: someTools });
+    expect(Object.keys(resourcesOf(Template.fromStack(stack)))).toEqual(expect.arrayContaining(Object.values(ids)));
+  });
+
+  it.each<readonly [string, (stack: Stack) => iam.IGrantable]>([
+    ["role", (stack) => new iam.Role(stack, "Caller", { assumedBy: new iam.AccountRootPrincipal() })],
+    ["user", (stack) => new iam.User(stack, "Caller")],
+    ["imported role", (stack) => iam.Role.fromRoleArn(stack, "Caller", "arn:aws:iam::123456789012:role/caller")],
+  ])("is started and read by a %s of another stack, and knows nothing of it", (_, make) => {
+    const app = plainApp();
+    const own = new Stack(app, "Runs");
+    const leasehold = new Leasehold(own, "Leasehold", { namespace: "test", tools: someTools });
+    const other = new Stack(app, "Shop");
+    const caller = make(other);
+    expect(leasehold.grantStart(caller).success && leasehold.grantRead(caller).success).toBe(true);
+    const policies = Object.values(resourcesOf(Template.fromStack(other))).filter(
+      ({ Type }) => Type === "AWS::IAM::Policy",
+    );
+    for (const action of ["sqs:SendMessage", "dynamodb:GetItem", "dynamodb:Query", "s3:GetObject"])
+      expect(JSON.stringify(policies)).toContain(action);
+    expect(own.dependencies).toEqual([]);
+    expect(JSON.stringify(resourcesOf(Template.fromStack(own)))).not.toContain("Shop");
   });
 });

@@ -59,6 +59,23 @@ describe("modules of tools that are right", () => {
     ]);
   });
 
+  it("may make their own __dirname and require, as modules of the new kind do", () => {
+    const text = `${head}
+      import { createRequire } from "node:module"; import { dirname } from "node:path"; import { fileURLToPath } from "node:url";
+      const __filename = fileURLToPath(import.meta.url); const __dirname = dirname(__filename);
+      const require = createRequire(import.meta.url);
+      export const tools = [some({ name: typeof require("node:fs").readFileSync + __dirname.replaceAll("/", ".") })];`;
+    expect(checkedTools([main(text)])).toEqual([{ name: "function.var.task", effect: "idempotent" }]);
+  });
+
+  it("may ask by themselves for a package that a layer brings", () => {
+    const text = `${head} import { createRequire } from "node:module";
+      export const tools = [some({ name: typeof createRequire(import.meta.url)("commander") })];`;
+    expect(checkedTools([{ ...main(text), bundling: { external: ["commander"] } }])).toEqual([
+      { name: "object", effect: "idempotent" },
+    ]);
+  });
+
   it("see nothing of the environment that the synth has", () => {
     process.env.LEASEHOLD_TEST_SECRET = "x";
     try {
@@ -88,6 +105,33 @@ describe("a module of tools is refused", () => {
       "that throws",
       () => [main(`throw new TypeError("PAY_URL is not set"); export const tools = [];`)],
       "must be importable without any environment, got TypeError: PAY_URL is not set",
+    ],
+    [
+      "that reads a file beside it, which is not beside the function",
+      () => [
+        main(
+          `import { readFileSync } from "node:fs"; readFileSync(new URL("./tools-1.ts", import.meta.url)); export const tools = [];`,
+        ),
+      ],
+      "got Error: ENOENT: no such file or directory, open '/var/task/tools-1.ts'",
+    ],
+    [
+      "that reads a file beside it in the old way",
+      () => [
+        main(
+          `require("node:fs").readFileSync(require("node:path").join(__dirname, "tools-1.ts")); exports.tools = [];`,
+        ),
+      ],
+      "got Error: ENOENT: no such file or directory, open '/var/task/tools-1.ts'",
+    ],
+    [
+      "that asks by itself for a package, which is not bundled then",
+      () => [
+        main(
+          `import { createRequire } from "node:module"; createRequire(import.meta.url)("commander"); export const tools = [];`,
+        ),
+      ],
+      "got Error: Cannot find module 'commander'",
     ],
     [
       "that holds no tool",

@@ -32,6 +32,10 @@ describe("a prop that is wrong", () => {
       "limits: functionTimeoutMs (300500) must be a whole number of seconds, as AWS counts it",
     ],
     [
+      { limits: { plainFunctionTimeoutMs: 960_000, commandVisibilityMs: 960_000 } },
+      `${wrongLimits} plainFunctionTimeoutMs (960000) must be at most 900000, Lambda's own limit`,
+    ],
+    [
       { limits: { functionTimeoutMs: 900_000, queueVisibilityMs: 600_000 } },
       `${wrongLimits} functionTimeoutMs (900000) must be at most queueVisibilityMs (600000)`,
     ],
@@ -103,5 +107,26 @@ describe("a prop that is wrong", () => {
     ],
   ])("%j is refused", (props, message) => {
     expect(() => synth(props)).toThrow(message);
+  });
+});
+
+describe("variables that are too large for Lambda", () => {
+  const crowded = (count: number): NonNullable<LeaseholdProps["pools"]> =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, place) => [
+        `pool-${place}`,
+        { tools: someTools, limits: { attemptLimitMs: 600_000, functionTimeoutMs: 900_000, maxReceives: 20 } },
+      ]),
+    );
+
+  it("are found before the deploy, with the size and what takes the most of it", () => {
+    expect(() => synth({ worker: { environment: { LIST: "x".repeat(4_000) } } })).toThrow(
+      /Leasehold\/Worker\/Function.*environment variables must be at most 4096 bytes together, got at least 4\d\d\d: LIST 4004, /,
+    );
+    expect(() => synth({ pools: crowded(50) })).toThrow(/CommandsHandler.*LEASEHOLD_POOL_LIMITS \d{4}, /s);
+  });
+
+  it("are not suspected where there is room", () => {
+    expect(() => synth({ worker: { environment: { LIST: "x".repeat(3_500) } }, pools: crowded(10) })).not.toThrow();
   });
 });
