@@ -5,15 +5,27 @@ import { variable } from "./surroundings.ts";
  * For those functions that keep outputs. The client for S3 is a file of its own in the bundle, and is loaded at the first value
  * that is too large for the table: most cold starts never meet one.
  */
-export function values(): Blobs {
+export const values = (): Blobs => {
   const bucket = variable("LEASEHOLD_VALUES_BUCKET");
+  return blobsLoadedBy(() => import("./values-in-s3.ts").then(({ valuesInS3 }) => valuesInS3(bucket)));
+};
+
+/** @param load is called until it has succeeded once: a load that failed says nothing of the next one, and the function lives on. */
+export function blobsLoadedBy(load: () => Promise<Blobs>): Blobs {
   let blobs: Promise<Blobs> | undefined;
   const loaded = (): Promise<Blobs> => {
-    blobs ??= import("./values-in-s3.ts").then(({ valuesInS3 }) => valuesInS3(bucket));
+    blobs ??= load().catch((error: unknown) => {
+      blobs = undefined;
+      throw error;
+    });
     return blobs;
   };
   return {
-    put: async (key, text) => (await loaded()).put(key, text),
+    // Nothing has been put, and the tool has acted: its outcome must still be recorded, so this is no reason to throw.
+    put: async (key, text) => {
+      const answer = await loaded().catch((error: unknown) => ({ is: "busy", why: String(error) }) as const);
+      return "is" in answer ? answer : answer.put(key, text);
+    },
     get: async (key) => (await loaded()).get(key),
   };
 }

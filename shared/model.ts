@@ -105,7 +105,7 @@ export const runItemSchema = z.object({
   /** The sparse index: present while the run lives. */
   scan_shard: wholeNumber.optional(),
   scan_at_ms: wholeNumber.optional(),
-  /** When the scanner looked last. */
+  /** When the scanner looked last; a look of which no queue took anything does not count. */
   scanned_at_ms: wholeNumber,
   /** TTL in seconds; missing while a node of it is in doubt. */
   expires_at: wholeNumber.optional(),

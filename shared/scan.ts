@@ -102,10 +102,14 @@ async function scanRun(world: World, limits: Limits, partition: string): Promise
   if (run.expires_at === undefined) await prolongRun(world, run, limits);
   const unsent = await world.queue.send(outgoing);
   world.count("MessagesSentByScanner", outgoing.length - unsent.length);
+  // Where nothing was accepted, the next look counts from the last one, so that all of it is owed again. Else what was accepted
+  // would be sent again each minute for a queue that takes nothing; what was not waits for its next step.
+  const lookedAtMs = outgoing.length > 0 && unsent.length === outgoing.length ? run.scanned_at_ms : nowMs;
+  // Refused: a command or another pass has moved it, and that is the newer word.
+  await settle(world, budgetMs, () => world.table.write(moveScan(run, todo.nextScanAtMs, lookedAtMs)));
+  // Said only now: a run that kept its place at the head of the index would keep others waiting for as long as its queue is down.
   if (unsent.length > 0)
     throw new Error(`${unsent.length} of ${outgoing.length} messages were not accepted by the queue`);
-  // Refused: a command or another pass has moved it, and that is the newer word.
-  await settle(world, budgetMs, () => world.table.write(moveScan(run, todo.nextScanAtMs, nowMs)));
   return outgoing.length;
 }
 

@@ -462,11 +462,11 @@ export const wakeRun = (node: Pick<NodeItem, "run_id" | "generation">, nowMs: nu
 });
 
 /** RUN: the scanner's next look, unless a command or another pass has moved it meanwhile. */
-export const moveScan = (run: RunItem, nextAtMs: number, nowMs: number): Update => ({
+export const moveScan = (run: RunItem, nextAtMs: number, lookedAtMs: number): Update => ({
   op: "update",
   name: "move_scan",
   key: runKey(run.run_id),
-  set: { scan_at_ms: nextAtMs, scanned_at_ms: nowMs },
+  set: { scan_at_ms: nextAtMs, scanned_at_ms: lookedAtMs },
   conditions: [
     { attr: "generation", is: "equal", value: run.generation },
     { attr: "scan_at_ms", is: "equal", value: run.scan_at_ms ?? 0 },

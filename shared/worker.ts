@@ -1,11 +1,12 @@
 /** One message: look at the state, own the node or say why not. */
 import { dependentsOf } from "./beside.ts";
 import { type ClaimRefusal, endingWithoutAttempt, explainRefusedClaim } from "./claim-refused.ts";
+import type { Limits } from "./limits.ts";
 import { dispatchSchema, type NodeItem, nodeItemSchema, readItem } from "./model.ts";
 import { own } from "./own.ts";
 import type { Dispatch } from "./ports.ts";
 import { settle } from "./settle.ts";
-import { isCareful } from "./tool.ts";
+import { type AnyTool, isCareful } from "./tool.ts";
 import { type ClaimRequest, claim, claimToReconcile, endNode, enterDoubt, noRecord } from "./transitions.ts";
 import type { Delivery, Invocation, Verdict, WorkerWorld } from "./worker-world.ts";
 import type { Condition, Item, Write } from "./write.ts";
@@ -20,7 +21,7 @@ export async function handleDelivery(world: WorkerWorld, delivery: Delivery, inv
   }
   const { limits } = world;
   // Start no work that the invocation cannot hold.
-  if (invocation.remainingMs() < limits.commitBufferMs + limits.abortGraceMs) return "redeliver";
+  if (invocation.remainingMs() < keptMs(limits)) return giveBack(world, delivery);
   const trial: Trial = {
     dispatch: parsed.dispatch,
     delivery,
@@ -32,6 +33,36 @@ export async function handleDelivery(world: WorkerWorld, delivery: Delivery, inv
   const answer = await settle(world, limits.commitBufferMs, () => world.table.write(write));
   if (answer.is === "refused") return refused(world, trial, answer.old);
   return own(world, { ...trial, node: readItem(nodeItemSchema, answer.item), purpose: "execute" });
+}
+
+/**
+ * A message that has waited for others of its invocation. What these took is not to be missing from its own attempt: one that
+ * is cut short is used up, or leaves a doubt. Which tool it is for is not known yet, so the longest one counts.
+ */
+export async function handleLaterDelivery(
+  world: WorkerWorld,
+  delivery: Delivery,
+  invocation: Invocation,
+): Promise<Verdict> {
+  const { limits, tools } = world;
+  const longestMs = Math.max(0, ...[...tools.values()].map((tool) => longestCallMs(tool, limits)));
+  if (invocation.remainingMs() < longestMs + keptMs(limits)) return giveBack(world, delivery);
+  return handleDelivery(world, delivery, invocation);
+}
+
+const longestCallMs = ({ timeoutMs, effect, reconcileRetry }: AnyTool, limits: Limits): number =>
+  Math.max(
+    timeoutMs ?? limits.attemptLimitMs,
+    effect === "reconcilable" ? (reconcileRetry?.timeoutMs ?? limits.reconcileTimeoutMs) : 0,
+  );
+
+/** What is needed after a tool's own time, to end it and to record what came of it. */
+const keptMs = ({ commitBufferMs, abortGraceMs }: Limits): number => commitBufferMs + abortGraceMs;
+
+/** Untouched, and for another invocation at once: the queue's own visibility is that of a whole one. */
+async function giveBack(world: WorkerWorld, delivery: Delivery): Promise<Verdict> {
+  await comeBackIn(world, delivery, 0);
+  return "redeliver";
 }
 
 /** One message that tries to own its node. */

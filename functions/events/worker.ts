@@ -1,6 +1,6 @@
 /** From an SQS event to deliveries. */
 import { type BatchResponse, eachRecord } from "../../shared/each-record.ts";
-import { handleDelivery } from "../../shared/worker.ts";
+import { handleDelivery, handleLaterDelivery } from "../../shared/worker.ts";
 import type { Delivery, WorkerWorld } from "../../shared/worker-world.ts";
 
 /** What is read of an SQS event. Said here, so that whoever wraps the handler needs no types of Lambda's. */
@@ -17,7 +17,8 @@ export const workerHandler =
       log: world.log,
       identify: (record) => record.messageId,
       handle: async (record) => {
-        const verdict = await handleDelivery(world, record, { remainingMs: () => context.getRemainingTimeInMillis() });
+        const deliver = record === event.Records[0] ? handleDelivery : handleLaterDelivery;
+        const verdict = await deliver(world, record, { remainingMs: () => context.getRemainingTimeInMillis() });
         return verdict === "acknowledge";
       },
     });

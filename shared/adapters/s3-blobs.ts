@@ -30,6 +30,12 @@ export const s3Blobs = ({ client, bucket }: S3BlobsOptions): Blobs => ({
       return Buffer.from(await Body.transformToByteArray()).toString("utf8");
     } catch (error) {
       if (nameOf(error) === "NoSuchKey") return undefined;
+      // Whoever may not list the bucket is told no more than this (API_GetObject.html).
+      if (nameOf(error) === "AccessDenied") {
+        throw new Error(`object ${key} is not there, or there is no right to read it: S3 answers both alike`, {
+          cause: error,
+        });
+      }
       throw error;
     }
   },

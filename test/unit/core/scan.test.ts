@@ -5,7 +5,16 @@ import { fixed } from "../../../shared/limits.ts";
 import type { NodeItem, RunItem } from "../../../shared/model.ts";
 import { scanPass } from "../../../shared/scan.ts";
 import type { Item, Key } from "../../../shared/write.ts";
-import { itemOf, nodeWith, pendingWith, runWith, startMs, testLimits, testWorld } from "../../support/world.ts";
+import {
+  itemOf,
+  nodeWith,
+  pendingWith,
+  runWith,
+  startMs,
+  type TestWorld,
+  testLimits,
+  testWorld,
+} from "../../support/world.ts";
 
 const minute = 60_000;
 const stranded = (part: Partial<NodeItem> = {}) => nodeWith({ ready_at_ms: startMs - minute, ...part });
@@ -88,13 +97,57 @@ describe("one run that cannot be scanned keeps no other waiting", () => {
     expect(await scan()).toMatchObject({ runs: 2, failures: 1 });
   });
 
-  test("because its messages are not accepted: it is looked at again at once", async () => {
+  test("because its messages are not accepted: they are sent again a minute later, and it keeps no place at the head till then", async () => {
     const { world, scan } = setup(...runOf("r1"), ...others);
     world.queue.refuses = ({ dispatch }) => dispatch.run_id === "r1";
     expect(await scan()).toMatchObject({ runs: 2, failures: 1 });
-    expect(await world.run("r1")).toMatchObject({ scan_at_ms: startMs, scanned_at_ms: startMs - minute });
+    expect(await world.run("r1")).toMatchObject({ scan_at_ms: startMs + minute, scanned_at_ms: startMs - minute });
+    expect(world.lines).toMatchObject([{ level: "error", message: "run could not be scanned" }]);
     world.queue.refuses = () => false;
-    expect(await scan()).toMatchObject({ runs: 1, messages: 1 });
+    world.queue.sent.length = 0;
+    world.clock.stall(minute);
+    await scan();
+    expect(world.queue.sent.map(({ dispatch }) => dispatch.run_id)).toContain("r1");
+  });
+});
+
+describe("a pool whose queue takes nothing", () => {
+  const pooled = (run_id: string) => itemOf(stranded({ run_id, pool: "broken" }));
+  const refuseBroken = (world: TestWorld): void => {
+    world.queue.refuses = ({ pool }) => pool === "broken";
+  };
+
+  test("does not keep the scanner from other runs, however many of its own come before them in a pass that must end early (I7)", async () => {
+    const waiting = Array.from({ length: 9 }, (_, index) => [
+      itemOf(runWith({ run_id: `broken-${index}`, scan_at_ms: startMs - minute })),
+      pooled(`broken-${index}`),
+    ]).flat();
+    const { world, scan } = setup(...waiting, ...runOf("healthy"));
+    refuseBroken(world);
+    // Time for three runs in each pass.
+    for (let pass = 0; pass < 4; pass += 1) {
+      const before = world.lines.length;
+      await scan(() => (world.lines.length < before + 3 ? 60_000 : 0));
+      world.clock.stall(1_000);
+    }
+    expect(world.queue.sent.map(({ dispatch }) => dispatch.run_id)).toEqual(["healthy"]);
+  });
+
+  test("does not multiply what other queues have taken: those nodes are woken in their growing steps", async () => {
+    const { world, scan } = setup(...runOf("r"), itemOf(stranded({ node_id: "p", ordinal: 1, pool: "broken" })));
+    refuseBroken(world);
+    for (let pass = 0; pass < 10; pass += 1) {
+      await scan();
+      world.clock.stall(minute);
+    }
+    // At ages of 1, 2, 4 and 8 minutes.
+    expect(world.queue.sent.map(({ dispatch }) => dispatch.node_id)).toEqual(["a", "a", "a", "a"]);
+    world.queue.refuses = () => false;
+    for (let pass = 0; pass < 6; pass += 1) {
+      await scan();
+      world.clock.stall(minute);
+    }
+    expect(world.queue.sent.map(({ dispatch }) => dispatch.node_id)).toContain("p");
   });
 });
 

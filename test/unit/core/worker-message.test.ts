@@ -94,6 +94,7 @@ describe("a message that is too early is left, to come back in time", () => {
     const { world, deliver } = setupWorker();
     expect(await deliver({ remainingMs: 6_999 })).toBe("redeliver");
     expect(world.table.sent).toEqual([]);
+    expect(world.queue.hidden).toEqual([{ receiptHandle: "receipt-m-1", forMs: 1_000 }]);
   });
 });
 

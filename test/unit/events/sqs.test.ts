@@ -3,7 +3,8 @@ import type { SQSEvent, SQSRecord } from "aws-lambda";
 import { describe, expect, test } from "vitest";
 import { commandsHandler } from "../../../functions/events/commands.ts";
 import { workerHandler } from "../../../functions/events/worker.ts";
-import { itemOf, nodeWith, runWith, testLimits, testWorld, toolsOf, toolWith } from "../../support/world.ts";
+import type { AnyTool } from "../../../shared/tool.ts";
+import { fakeQueue, itemOf, nodeWith, runWith, testLimits, testWorld, toolsOf, toolWith } from "../../support/world.ts";
 
 const record = (messageId: string, body: string): SQSRecord => ({
   messageId,
@@ -93,6 +94,52 @@ describe("the worker's event", () => {
     const { world, ids, run } = setup();
     await run(...ids.map(bodyOf));
     expect(world.table.sent.map((name) => name.split("+")[0])).toEqual(ids.flatMap(() => ["claim", "end_succeeded"]));
+  });
+
+  describe("with less time left, after the first, than a whole attempt may take", () => {
+    const handleSlow = (part: Partial<AnyTool>, takesMs: number) => {
+      const ids = ["a", "b", "c"];
+      const world = testWorld(
+        ...ids.map((node_id, ordinal) => itemOf(nodeWith({ node_id, ordinal }))),
+        itemOf(runWith({ waiting_on: new Set([0, 1, 2]) })),
+      );
+      const tool = toolWith({
+        execute: async (_input, { signal }) => {
+          await world.clock.sleep(takesMs, signal);
+          signal.throwIfAborted();
+          return {};
+        },
+        ...part,
+      });
+      const handle = workerHandler({
+        ...world,
+        limits: testLimits(),
+        namespace: "n",
+        tools: toolsOf(tool),
+        pulse: { table: world.table, queue: fakeQueue() },
+        endProcess: () => Promise.reject(new Error("ended")),
+      });
+      const answer = world.clock.during(
+        handle(eventOf(...ids.map(bodyOf)), { getRemainingTimeInMillis: () => 300_000 - world.clock.monotonicMs() }),
+      );
+      return { world, answer };
+    };
+
+    test("no attempt is begun that its neighbours would cut short: the rest comes back at once, and not after its whole visibility", async () => {
+      const { world, answer } = handleSlow({ effect: "at_most_once" }, 200_000);
+      expect(await answer).toEqual(failures("m-1", "m-2"));
+      expect((await world.node("a")).status).toBe("SUCCEEDED");
+      for (const id of ["b", "c"]) expect(await world.node(id)).toMatchObject({ status: "READY", epoch: 0 });
+      expect(world.queue.hidden).toEqual([
+        { receiptHandle: "receipt-m-1", forMs: 1_000 },
+        { receiptHandle: "receipt-m-2", forMs: 1_000 },
+      ]);
+    });
+
+    test("tools that say how long they take go on for as long as one more fits", async () => {
+      const { answer } = handleSlow({ timeoutMs: 120_000 }, 100_000);
+      expect(await answer).toEqual(failures("m-2"));
+    });
   });
 
   test("the same message three times in one event runs its node once", async () => {
