@@ -26,7 +26,7 @@ export function paintFor(output: { readonly isTTY?: boolean }, environment: Envi
 }
 
 /** Ids and errors are others' text: what would steer a terminal or turn the line around is shown as its code. */
-const steering = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+export const steering = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 export const harmless = (text: string): string =>
   text.replace(steering, (found) => `\\u{${found.codePointAt(0)?.toString(16) ?? ""}}`);

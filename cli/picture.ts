@@ -1,7 +1,7 @@
 /** How a run looks in lines of text. Pure. */
 import type { DoubtView, NodeView, ResolutionView, RunView } from "../client/index.ts";
 import { isTerminal, type NodeStatus, type RunStatus } from "../shared/model.ts";
-import { aligned, type Line, type Piece, type Style, textOf } from "./line.ts";
+import { aligned, harmless, type Line, type Piece, type Style, steering, textOf } from "./line.ts";
 
 /** What needs nobody's eye stays plain. */
 const statusStyles: { readonly [Status in NodeStatus | RunStatus]?: Style } = {
@@ -64,11 +64,23 @@ export const doubtText = ({ sinceMs, why, attempt, epoch, reconciles }: DoubtVie
 };
 
 /** To be pasted into a shell once the choice is made. */
-export const resolveHint = (runId: string, nodeId: string): string =>
-  `leasehold resolve ${shellWord(runId)} ${shellWord(nodeId)} (--succeeded --output JSON | --not-done | --failed) --by WHO --why TEXT`;
+export const resolveHint = (runId: string, nodeId: string): string => {
+  const ids = `${shellWord(runId)} ${shellWord(nodeId)}`;
+  const said = "(--succeeded --output JSON | --not-done | --failed) --by WHO --why TEXT";
+  // Only behind -- is what begins with a dash no option.
+  const looksLikeOption = [runId, nodeId].some((id) => id.startsWith("-"));
+  return looksLikeOption ? `leasehold resolve ${said} -- ${ids}` : `leasehold resolve ${ids} ${said}`;
+};
 
-const shellWord = (text: string): string =>
-  /^[\w./:@][\w./:@-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+function shellWord(text: string): string {
+  if (/^[\w./:@-]+$/.test(text)) return text;
+  if (harmless(text) === text) return `'${text.replaceAll("'", "'\\''")}'`;
+  // Its codes are shown in place of what would steer the terminal, so the shell must read codes.
+  const codes = text
+    .replace(/[\\']/g, "\\$&")
+    .replace(steering, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return `$'${codes}'`;
+}
 
 const resolutionText = ({ resolution, by, why, atMs }: ResolutionView): string =>
   `resolved as ${resolution} by ${by} at ${timeText(atMs)}: ${why}`;

@@ -28,6 +28,7 @@ const unreachableCodes: ReadonlySet<string> = new Set([
   "ETIMEDOUT",
   "EPIPE",
   "TimeoutError",
+  "ERR_INVALID_URL",
 ]);
 const credentialNames: ReadonlySet<string> = new Set([
   "CredentialsProviderError",
@@ -37,11 +38,15 @@ const credentialNames: ReadonlySet<string> = new Set([
   "UnrecognizedClientException",
   "InvalidSignatureException",
   "SignatureDoesNotMatch",
+  // S3's: docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+  "InvalidAccessKeyId",
+  "InvalidToken",
 ]);
 const missingNames: ReadonlySet<string> = new Set([
   "ResourceNotFoundException",
   "QueueDoesNotExist",
   "AWS.SimpleQueueService.NonExistentQueue",
+  "NoSuchBucket",
 ]);
 const deniedNames: ReadonlySet<string> = new Set(["AccessDenied", "AccessDeniedException"]);
 
@@ -62,7 +67,7 @@ function awsTrouble(error: unknown, environment: Environment): Omit<Trouble, "ex
     if (known(missingNames) !== undefined) {
       return {
         code: "aws_missing",
-        message: `table and queue must exist in this account and region, got ${cause.name}: ${cause.message}; check LEASEHOLD_TABLE, LEASEHOLD_COMMANDS_QUEUE_URL, AWS_REGION and ${endpointText(environment)}`,
+        message: `table, queue and bucket must exist in this account and region, got ${cause.name}: ${cause.message}; check LEASEHOLD_TABLE, LEASEHOLD_COMMANDS_QUEUE_URL, LEASEHOLD_VALUES_BUCKET, AWS_REGION and ${endpointText(environment)}`,
       };
     }
     if (known(deniedNames) !== undefined) {
@@ -70,6 +75,9 @@ function awsTrouble(error: unknown, environment: Environment): Omit<Trouble, "ex
     }
     if (/^Region is missing/.test(cause.message)) {
       return { code: "aws_region", message: "AWS_REGION must be set, got nothing" };
+    }
+    if (/^Region not accepted/.test(cause.message)) {
+      return { code: "aws_region", message: `AWS_REGION must be a region such as eu-central-1, got ${cause.message}` };
     }
   }
   return undefined;
@@ -88,6 +96,7 @@ function unreachableText(reason: string, cause: Error, environment: Environment)
 const endpointVariables = [
   "AWS_ENDPOINT_URL_SQS",
   "AWS_ENDPOINT_URL_DYNAMODB",
+  "AWS_ENDPOINT_URL_S3",
   "AWS_ENDPOINT_URL_CLOUDFORMATION",
   "AWS_ENDPOINT_URL",
 ];

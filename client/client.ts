@@ -31,7 +31,10 @@ export type StartRunRequest = {
   readonly nodes: readonly NodeRequest[];
 };
 
-export type SendOptions = { readonly signal?: AbortSignal };
+export type SendOptions = {
+  /** Ends the call with the signal's reason. A command that was on its way then may have arrived: sent again as it was, with its ids, it does no harm. */
+  readonly signal?: AbortSignal;
+};
 export type CancelRunOptions = SendOptions & { readonly reason?: string; readonly commandId?: string };
 
 /** What became of a node in doubt, and who says so on what grounds. */
@@ -117,13 +120,13 @@ export function clientOver(parts: ClientParts): Client {
     resolveNode: (runId, nodeId, request, options = {}) => resolveNode(parts, runId, nodeId, request, options),
     listDoubts: async (options = {}) => {
       checkMembers("listDoubts", options, { runId: anyText, signal });
-      return unlessAborted(listDoubts(table, clock.nowMs(), options), options.signal);
+      return unlessAborted(() => listDoubts(table, clock.nowMs(), options), options.signal);
     },
     listRuns: async (options = {}) => listRuns(table, clock.nowMs(), options),
     eachRun: (options = {}) => eachRun(table, clock.nowMs, options),
     getRun: async (runId, options = {}) => {
       checkRead("getRun", { runId }, options);
-      return unlessAborted(readRun(table, runId, clock.nowMs()), options.signal);
+      return unlessAborted(() => readRun(table, runId, clock.nowMs()), options.signal);
     },
     waitForRun: async (runId, options = {}) => {
       checkText("waitForRun", "runId", runId);
@@ -132,7 +135,7 @@ export function clientOver(parts: ClientParts): Client {
     },
     getOutput: async (runId, nodeId, options = {}) => {
       checkRead("getOutput", { runId, nodeId }, options);
-      return unlessAborted(readOutput({ table, blobs }, runId, nodeId, clock.nowMs()), options.signal);
+      return unlessAborted(() => readOutput({ table, blobs }, runId, nodeId, clock.nowMs()), options.signal);
     },
   };
 }

@@ -17,7 +17,7 @@ import { resolveHash } from "../shared/resolve.ts";
 import { startHash } from "../shared/start.ts";
 import { checkSize, formFault } from "./check.ts";
 import { clientError, refusedError } from "./errors.ts";
-import { poll, type WaitOptions } from "./poll.ts";
+import { poll, unlessAborted, type WaitOptions } from "./poll.ts";
 import type { ReadableTable } from "./read-run.ts";
 
 export type Accepted = {
@@ -73,7 +73,8 @@ export async function sendCommand(
   if (refusal !== undefined) throw refusedError({ type, runId, commandId, refusal });
   const body = asciiJson(command);
   checkSize(command, body);
-  await parts.send(body, options.signal);
+  // The sender ends with an error of its own, and what comes before it, such as the look-up of a stack, not at all.
+  await unlessAborted(() => parts.send(body, options.signal), options.signal);
   const sent = { type, runId, commandId, hashes: options.freshId ? undefined : hashesOf(command, body) };
   return { runId, commandId, accepted: (options = {}) => answer(parts, sent, options) };
 }

@@ -23,6 +23,11 @@ export type GraphNodeOptions = {
 
 export type Graph = {
   /**
+   * A node of a tool whose code is not at hand: its input is not checked here, and its output is of the type that is given.
+   * The other form stands last, since of two that do not fit the compiler tells what is wrong with the last one.
+   */
+  node<Output = never>(nodeId: string, tool: string, input?: unknown, options?: GraphNodeOptions): GraphNode<Output>;
+  /**
    * Adds a node. Any part of the input may be a reference of the fitting type; an object that merely looks like one is
    * sent as plain data.
    * @throws ClientError `invalid_option` for an id that is taken or is none, an `after` or a reference of another graph.
@@ -33,8 +38,6 @@ export type Graph = {
     input: WithRefs<z.input<Input>>,
     options?: GraphNodeOptions,
   ): GraphNode<z.output<Output>>;
-  /** A node of a tool whose code is not at hand: its input is not checked here, and its output is of the type that is given. */
-  node<Output = never>(nodeId: string, tool: string, input?: unknown, options?: GraphNodeOptions): GraphNode<Output>;
   /** The nodes so far, in the order they were added, for `startRun`. */
   readonly nodes: readonly NodeRequest[];
 };
@@ -46,18 +49,18 @@ export function graph(): Graph {
   /** What references carry to say whose they are. */
   const owner = Object.freeze({});
 
-  function node<Input extends z.ZodType, Output extends z.ZodType>(
-    nodeId: string,
-    tool: ToolShape<Input, Output>,
-    input: WithRefs<z.input<Input>>,
-    options?: GraphNodeOptions,
-  ): GraphNode<z.output<Output>>;
   function node<Output = never>(
     nodeId: string,
     tool: string,
     input?: unknown,
     options?: GraphNodeOptions,
   ): GraphNode<Output>;
+  function node<Input extends z.ZodType, Output extends z.ZodType>(
+    nodeId: string,
+    tool: ToolShape<Input, Output>,
+    input: WithRefs<z.input<Input>>,
+    options?: GraphNodeOptions,
+  ): GraphNode<z.output<Output>>;
   function node(nodeId: string, tool: string | object, input?: unknown, options: GraphNodeOptions = {}): GraphNode {
     checkId(nodeId, ids);
     const where = `graph, node ${JSON.stringify(nodeId)}`;

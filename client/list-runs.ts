@@ -55,14 +55,14 @@ export async function listRuns(table: ReadableTable, nowMs: number, options: Lis
       { length: Math.min(SHARDS_AT_ONCE, fixed.scanShards - first) },
       (_, step) => first + step,
     );
-    const lists = await unlessAborted(Promise.all(shards.map((shard) => idsOf(table, shard))), signal);
+    const lists = await unlessAborted(() => Promise.all(shards.map((shard) => idsOf(table, shard))), signal);
     for (const [step, ids] of lists.entries()) {
       const shard = first + step;
       const rest = shard === begin.shard ? ids.filter((id) => id > begin.after) : ids;
       for (let from = 0; from < rest.length; ) {
         const some = rest.slice(from, from + Math.min(READS_AT_ONCE, limit - runs.length));
         from += some.length;
-        runs.push(...(await unlessAborted(summariesOf(table, some, nowMs), signal)));
+        runs.push(...(await unlessAborted(() => summariesOf(table, some, nowMs), signal)));
         const isLast = from === rest.length && shard === fixed.scanShards - 1;
         if (runs.length === limit && !isLast) return { runs, cursor: cursorOf({ shard, after: some.at(-1) ?? "" }) };
       }

@@ -28,8 +28,7 @@ export async function poll<Found>(
   }
   const endMs = clock.monotonicMs() + timeoutMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, longestPauseMs)) {
-    signal?.throwIfAborted();
-    const found = await unlessAborted(look(), signal);
+    const found = await unlessAborted(look, signal);
     if (found !== undefined) return found;
     const leftMs = endMs - clock.monotonicMs();
     if (leftMs <= 0) throw clientError("timed_out", `${waitsFor} within ${timeoutMs} ms`);
@@ -37,15 +36,21 @@ export async function poll<Found>(
   }
 }
 
-/** A read that hangs must not hold up whoever aborts. */
-export async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return promise;
+/**
+ * What hangs must not hold up whoever aborts. After an abort nothing is begun: nobody would wait for it, and a failure that
+ * nobody waits for ends the process.
+ */
+export async function unlessAborted<Value>(
+  begin: () => Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  if (signal === undefined) return begin();
   signal.throwIfAborted();
   const { promise: aborted, reject } = deferred();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race([begin(), aborted]);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

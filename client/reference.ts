@@ -47,13 +47,29 @@ type Part<T, Key> = T extends unknown
 type OpenPart<T> = T extends readonly unknown[] ? never : string extends keyof T ? T[keyof T & string] : never;
 type Element<T> = T extends readonly (infer Each)[] ? (number extends T["length"] ? Each : never) : never;
 
-/** A value in which any part may be a reference to one of its type. */
-export type WithRefs<T> = 0 extends 1 & T ? unknown : StandsFor<Exclude<T, undefined>> | Parts<T>;
+/** A value in which any part may be a reference to one of its type. Where anything fits, a reference does too. */
+export type WithRefs<T> = unknown extends T
+  ? unknown
+  : [AnyJson] extends [T]
+    ? JsonWithRefs
+    : StandsFor<ReadonlyList<Exclude<T, undefined>>> | Parts<T>;
+
+/** Nobody changes what is sent, so a list that may not be changed will do. */
+type ReadonlyList<T> = T extends readonly unknown[] ? Readonly<T> : T;
+
+/** As `z.json()` has it. */
+type AnyJson = string | number | boolean | null | AnyJson[] | { [name: string]: AnyJson };
+/** Apart, since the parts of what is made of itself would have no end. */
+type JsonWithRefs =
+  | StandsFor<Record<never, never> | null>
+  | Exclude<AnyJson, object>
+  | readonly JsonWithRefs[]
+  | ({ readonly [name: string]: JsonWithRefs } & { readonly [stands]?: never });
 
 type Parts<T> = T extends Primitive
   ? T
   : T extends readonly unknown[]
-    ? { [Index in keyof T]: WithRefs<T[Index]> }
+    ? { readonly [Index in keyof T]: WithRefs<T[Index]> }
     : // A reference has no member but this one, so it would fit where all members are optional.
       { readonly [Key in keyof T]: WithRefs<T[Key]> } & { readonly [stands]?: never };
 

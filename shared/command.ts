@@ -82,14 +82,16 @@ function parseCommand(body: string): ParsedCommand {
   const parsed = commandSchema.safeParse(value);
   if (parsed.success) return { command: parsed.data };
   const issue = parsed.error.issues[0];
-  const path = issue?.path ?? [];
+  // The field that nobody knows is what its sender looks for, not the object that it stands in.
+  const stranger = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  const path = [...(issue?.path ?? []), ...stranger];
   const node: unknown = path[0] === "nodes" ? at(value, [...path.slice(0, 2), "node_id"]) : undefined;
   return {
     refusal: {
       code: "bad_field",
       ...(typeof node === "string" ? { node: shown(node) } : {}),
       field: path.map(String).join(".") || "body",
-      rule: issue?.message ?? "must be a command",
+      rule: stranger.length > 0 ? "must not be there: no such field is known" : (issue?.message ?? "must be a command"),
       value: shown(JSON.stringify(at(value, path)) ?? "nothing"),
     },
     commandId,

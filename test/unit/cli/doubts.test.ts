@@ -103,6 +103,15 @@ describe("status", () => {
     expect(stdout).toContain("epoch 3, reconcile asked 10 times: ");
     expect(stdout).toContain("leasehold resolve run 'it'\\''s; here' (--succeeded");
   });
+
+  test("shows an id that looks like an option, or steers a terminal, so that it may be pasted all the same", async () => {
+    const { client, put } = await doubtful();
+    await put(inDoubt({ node_id: "--json", ordinal: 2 }));
+    await put(inDoubt({ node_id: "it's \\ \u202eback", ordinal: 3 }));
+    const { stdout } = await run(client, ["status", "run"]);
+    expect(stdout).toContain("--by WHO --why TEXT -- run --json\n");
+    expect(stdout).toContain("leasehold resolve run $'it\\'s \\\\ \\u202eback' (--succeeded");
+  });
 });
 
 async function resolvedLater() {

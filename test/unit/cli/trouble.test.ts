@@ -42,6 +42,31 @@ test.each<[string, object, Record<string, string>, RegExp]>([
     local,
     /must exist in this account and region.*LEASEHOLD_COMMANDS_QUEUE_URL/,
   ],
+  [
+    "no such bucket",
+    { name: "NoSuchBucket" },
+    local,
+    /table, queue and bucket must exist in this account and region, got NoSuchBucket.*LEASEHOLD_VALUES_BUCKET/,
+  ],
+  ["a key that S3 does not know", { name: "InvalidAccessKeyId" }, {}, /credentials must be given and valid/],
+  [
+    "an endpoint that is no URL",
+    { name: "TypeError", code: "ERR_INVALID_URL" },
+    { AWS_ENDPOINT_URL: "localhost" },
+    /AWS_ENDPOINT_URL=localhost must be an AWS endpoint that answers, got ERR_INVALID_URL/,
+  ],
+  [
+    "a region that is none",
+    { message: 'Region not accepted: region="eu_west 1" is not a valid hostname component.' },
+    {},
+    /AWS_REGION must be a region such as eu-central-1, got.*"eu_west 1"/,
+  ],
+  [
+    "S3's own endpoint",
+    { code: "ECONNRESET" },
+    { AWS_ENDPOINT_URL_S3: "http://s" },
+    /AWS_ENDPOINT_URL_S3=http:\/\/s must/,
+  ],
   ["no permission", { name: "AccessDenied" }, {}, /must be allowed to do this, got wire text/],
   ["anything else", { name: "OddError" }, {}, /OddError: wire text \(set DEBUG=1 to see where\)/],
 ])("%s is told in one line, with what to do and without a stack trace", async (_, fields, environment, message) => {

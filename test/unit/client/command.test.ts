@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { clientOver } from "../../../client/client.ts";
 import { isClientError, isRefused, isStartRefused } from "../../../client/index.ts";
+import { systemClock } from "../../../shared/adapters/clock.ts";
 import { commandKey, hashOf } from "../../../shared/keys.ts";
 import { fixed } from "../../../shared/limits.ts";
 import { startRunSchema } from "../../../shared/model.ts";
@@ -115,6 +117,42 @@ test("an aborted signal ends a wait with its reason, even while a read hangs", a
   const handle = await client.startRun(oneNode);
   const abort = new AbortController();
   const thrown = thrownBy(() => handle.accepted({ signal: abort.signal }));
+  abort.abort("enough");
+  expect(await thrown).toBe("enough");
+});
+
+test("a call whose signal was aborted before does nothing, so what it would have met ends no program", async () => {
+  const calls: string[] = [];
+  const unreachable = (name: string) => async (): Promise<never> => {
+    calls.push(name);
+    throw new Error("unreachable");
+  };
+  const client = clientOver({
+    table: { get: unreachable("get"), query: unreachable("query"), dueRuns: unreachable("dueRuns") },
+    send: unreachable("send"),
+    clock: systemClock,
+    newId: () => "id",
+  });
+  const signal = AbortSignal.abort("enough");
+  const acts: readonly (() => Promise<unknown>)[] = [
+    () => client.startRun(oneNode, { signal }),
+    () => client.cancelRun("r", { signal }),
+    () => client.resolveNode("r", "n", { epoch: 1, by: "ada", why: "seen", resolution: "not_done" }, { signal }),
+    () => client.getRun("r", { signal }),
+    () => client.getOutput("r", "n", { signal }),
+    () => client.waitForRun("r", { signal }),
+    () => client.listRuns({ signal }),
+    () => client.listDoubts({ signal }),
+    () => client.listDoubts({ runId: "r", signal }),
+  ];
+  for (const act of acts) expect(await thrownBy(act)).toBe("enough");
+  expect(calls).toEqual([]);
+});
+
+test("an aborted signal ends a send with its reason, even while the deployment is still being looked for", async () => {
+  const { client } = deploymentOf({ send: () => new Promise(() => {}) });
+  const abort = new AbortController();
+  const thrown = thrownBy(() => client.startRun(oneNode, { signal: abort.signal }));
   abort.abort("enough");
   expect(await thrown).toBe("enough");
 });

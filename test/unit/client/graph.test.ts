@@ -63,6 +63,14 @@ const takeText = defineTool({
   execute: async () => ({}),
 });
 
+const takeJson = { name: "take-json", input: z.record(z.string(), z.json()), output: z.object({}) };
+const takeUnknown = { name: "take-unknown", input: z.strictObject({ any: z.unknown() }), output: z.object({}) };
+const takeTags = {
+  name: "take-tags",
+  input: z.strictObject({ tags: z.array(z.string()) }),
+  output: z.object({ tags: z.array(z.string()).readonly() }),
+};
+
 const thrownBy = (act: () => unknown): unknown => {
   try {
     act();
@@ -233,6 +241,20 @@ describe("the types", () => {
     expect(count).toBe(10);
   });
 
+  test("say what is wrong where it stands", () => {
+    g.node(id(), buyVoucher, {
+      customer: "ada",
+      // @ts-expect-error a field of another type
+      cents: "500",
+    });
+    g.node(id(), buyVoucher, {
+      customer: "ada",
+      cents: 500,
+      // @ts-expect-error a field that there is not
+      cent: 1,
+    });
+  });
+
   test("let a reference stand for any part, however deep", () => {
     g.node(id(), sendMail, {
       customer: "ada",
@@ -274,6 +296,29 @@ describe("the types", () => {
     // @ts-expect-error a member of what may be null
     g.node(id(), takeText, { text: output.nearest.title });
     g.node(id(), takeText, { text: present(output.nearest.title) });
+  });
+
+  test("let references into what may be any JSON, or anything", () => {
+    g.node(id(), takeJson, { any: { deep: [buy.output.code, { pair: output.pair }, null, 1] }, whole: buy.output });
+    g.node(id(), takeUnknown, { any: { deep: [buy.output.code, { pair: output.pair }, null, 1] } });
+    g.node(id(), takeUnknown, { any: buy.output });
+    g.node(id(), takeUnknown, { any: null });
+    g.node(id(), takeJson, output.counts);
+    // @ts-expect-error a function is no JSON
+    g.node(id(), takeJson, { any: () => 1 });
+    // @ts-expect-error what may not be there
+    g.node(id(), takeJson, { any: output.best });
+  });
+
+  test("take lists that may not be changed", () => {
+    const tags: readonly string[] = ["a"];
+    g.node(id(), takeTags, { tags });
+    g.node(id(), takeTags, { tags: [buy.output.code, ...tags] });
+    g.node(id(), takeTags, { tags: g.node(id(), takeTags, { tags }).output.tags });
+    // @ts-expect-error a list of others
+    g.node(id(), takeTags, { tags: output.hits });
+    // @ts-expect-error a pair is no list of texts
+    g.node(id(), takeTags, { tags: output.pair });
   });
 
   test("of a tool by name are what the program says, or anything", () => {

@@ -167,7 +167,18 @@ describe("what is no command is refused with a reason, kept as it came, and answ
     [
       "an extra field",
       '{"type":"cancel_run","run_id":"r","now":1}',
-      { code: "bad_field", rule: expect.stringContaining("now") },
+      { code: "bad_field", field: "now", rule: "must not be there: no such field is known", value: "1" },
+    ],
+    [
+      "an unknown field of a node",
+      '{"type":"start_run","run_id":"r","nodes":[{"node_id":"a","tool":"noop","dependsOn":[]}]}',
+      {
+        code: "bad_field",
+        node: "a",
+        field: "nodes.0.dependsOn",
+        rule: expect.stringContaining("no such"),
+        value: "[]",
+      },
     ],
     ["no nodes", '{"type":"start_run","run_id":"r","nodes":[]}', { code: "bad_field", field: "nodes" }],
     [

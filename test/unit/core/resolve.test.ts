@@ -422,8 +422,8 @@ describe("what is no resolution is refused with field and rule (I13)", () => {
     ["with grounds too long", { why: "x".repeat(1_025) }, "why"],
     ["of an epoch below none", { epoch: -1 }, "epoch"],
     ["of an epoch in words", { epoch: "3" }, "epoch"],
-    ["with an output that was not asked for", { output: 1 }, "body"],
-    ["with an effect that was not asked for", { effect: "none" }, "body"],
+    ["with an output that was not asked for", { output: 1 }, "output"],
+    ["with an effect that was not asked for", { effect: "none" }, "effect"],
     ["that says something else", { resolution: "maybe" }, "resolution"],
   ])("%s", async (_name, part, field) => {
     const { world, send, reasons } = setup();
