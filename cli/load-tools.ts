@@ -1,8 +1,10 @@
 /** A user's module of tools, bundled and imported as it stands now. */
+import { rmSync } from "node:fs";
 import { mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BuildResult, build, type Message } from "esbuild";
+import { systemClock } from "../shared/adapters/clock.ts";
 import { anyPool, type Bounds } from "../shared/pools.ts";
 import { type AnyTool, toolTable } from "../shared/tool.ts";
 import { placesOf } from "./dev/places.ts";
@@ -66,6 +68,8 @@ async function bundleOf(file: string, fault: Fault): Promise<Bundle> {
 const entryName = "leasehold-dev-entry";
 const requireBanner =
   'import { createRequire as leaseholdRequire } from "node:module"; const require = leaseholdRequire(import.meta.url);';
+/** Under names that no module has by itself: those of the newer kind make their own `__dirname`. */
+const placesBanner = "const { filename: leaseholdFilename, dirname: leaseholdDirname } = import.meta;";
 
 type Built = BuildResult<{ readonly write: false; readonly metafile: true }>;
 
@@ -88,7 +92,8 @@ async function built(file: string, fault: Fault, banner = ""): Promise<Built> {
       sourcemap: "inline",
       sourcesContent: false,
       outfile: join(scratchOf(await packageFolder(file)), "bundle.mjs"),
-      banner: { js: banner },
+      banner: { js: `${banner}${placesBanner}` },
+      define: { __filename: "leaseholdFilename", __dirname: "leaseholdDirname" },
       keepNames: true,
       logLevel: "silent",
     });
@@ -137,10 +142,13 @@ async function imported(file: string, { code, files }: Bundle, fault: Fault): Pr
   const copy = join(scratch, `tools-${process.pid}-${loads}.mjs`);
   const made = await mkdir(scratch, { recursive: true });
   await writeFile(copy, code);
+  // A module may end the process, or Ctrl-C does while it is imported.
+  const remove = (): void => rmSync(copy, { force: true });
+  process.once("exit", remove);
   // Errors then name lines of the user's source.
   process.setSourceMapsEnabled(true);
   try {
-    const { given } = await import(pathToFileURL(copy).href);
+    const { given } = await inTime(import(pathToFileURL(copy).href));
     return given as object;
   } catch (cause) {
     const [place] = placesOf(cause, files);
@@ -148,9 +156,26 @@ async function imported(file: string, { code, files }: Bundle, fault: Fault): Pr
     const what = `${messageOf(cause).replaceAll(copy, file)}${where}`;
     throw fault(`must be a module that can be imported without any environment, got ${what}`, files);
   } finally {
+    process.off("exit", remove);
     await rm(copy, { force: true });
     // Unless another program keeps something there, or has it for its own.
     if (made !== undefined) await rmdir(scratch).catch(() => undefined);
+  }
+}
+
+/** As long as the synth waits for it. */
+const patienceMs = 60_000;
+
+/** The timer also holds the process: it would end without a word where nothing but the import is waited for. */
+async function inTime<Given>(importing: Promise<Given>): Promise<Given> {
+  const over = new AbortController();
+  const late = systemClock.sleep(patienceMs, over.signal).then(() => {
+    throw new Error(`no end within ${patienceMs} ms`);
+  });
+  try {
+    return await Promise.race([importing, late]);
+  } finally {
+    over.abort();
   }
 }
 

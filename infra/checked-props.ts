@@ -16,7 +16,9 @@ export function checkedNamespace(namespace: string): string {
 export function existingModule(field: string, path: string): string {
   const absolute = typeof path === "string" && path !== "" ? resolve(path) : undefined;
   if (absolute !== undefined && statSync(absolute, { throwIfNoEntry: false })?.isFile()) return absolute;
-  throw wrong(field, "be the path of an existing module", path);
+  const fault = wrong(field, "be the path of an existing module", path);
+  // A relative one begins where the app runs, which is not always where its writer thinks.
+  throw absolute === undefined ? fault : new Error(`${fault.message}, looked for at ${absolute}`);
 }
 
 export function checkedLogLevel(level: LogLevel): LogLevel {

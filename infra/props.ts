@@ -46,7 +46,11 @@ export type LogLevel = (typeof logLevels)[number];
 export type LeaseholdProps = {
   /** What makes the operation ids of two deployments differ: 1 to 64 of A-Z, a-z, 0-9, `_`, `.` and `-`. */
   readonly namespace: string;
-  /** Path of the module that exports `tools`, the list of tools that nodes may name. Its import must need no environment. */
+  /**
+   * Path of the module that exports `tools`, the list of tools that nodes may name; a relative one begins where the app runs. Its
+   * import must need no environment. It is bundled: a file beside it is not there when it runs, unless it is imported
+   * (`bundling.loader`).
+   */
   readonly tools: string;
   /** Limits that differ from the defaults. */
   readonly limits?: Partial<Limits>;

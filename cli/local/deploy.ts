@@ -33,7 +33,7 @@ export type DeployedOutputs = Readonly<Record<string, Readonly<Record<string, st
 
 /**
  * Deploys stacks of a CDK app to a local AWS, bootstrapping it where that has not been done. Several may go on at once.
- * @throws Error with the end of what the CDK printed.
+ * @throws Error where no AWS answers or the CDK fails; with the end of what the CDK printed unless it was shown.
  */
 export async function deploy(options: DeployOptions): Promise<DeployedOutputs> {
   await makeWorkspace();
@@ -94,6 +94,11 @@ async function hasToolkit(endpoint: string): Promise<boolean> {
   } catch (error) {
     // CloudFormation says so when there is no such stack.
     if (error instanceof Error && error.name === "ValidationError") return false;
+    // A terminal may still know the one that has ended since.
+    if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED")
+      throw new Error(`no AWS answers at ${endpoint}: start it, or unset AWS_ENDPOINT_URL to have one started`, {
+        cause: error,
+      });
     throw error;
   } finally {
     client.destroy();

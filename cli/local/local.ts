@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { cdkProgram, checkConstructs } from "./cdk-program.ts";
 import { type DeployedOutputs, type DeployOptions, deploy } from "./deploy.ts";
-import { asExports, localAwsEnv, stackEnv } from "./local-env.ts";
+import { asExports, asWord, localAwsEnv, stackEnvs } from "./local-env.ts";
 import { startMinistack } from "./ministack.ts";
 import { isSource, makeWorkspace, projectRoot, workspace } from "./workspace.ts";
 
@@ -83,22 +83,21 @@ async function deployOn(endpoint: string, app: App, options: LocalOptions, world
   });
   const [first, ...others] = envFilesOf(endpoint, outputs);
   for (const { path, text } of [first, ...others]) await writeFile(path, text);
-  const more = others.map(({ stack, path }) => `Stack ${stack}: . ${path}\n`);
-  world.stdout.write(`\n${first.text}\nThe same is in ${first.path}: . ${first.path}\n${more.join("")}`);
+  const more = others.map(({ name, path }) => `${name}: . ${asWord(path)}\n`);
+  world.stdout.write(`\n${first.text}\nThe same is in ${first.path}: . ${asWord(first.path)}\n${more.join("")}`);
 }
 
-type EnvFile = { readonly path: string; readonly text: string; readonly stack?: string };
+type EnvFile = { readonly path: string; readonly text: string; readonly name?: string };
 
 /** The first is there in any case; each further Leasehold of the app has a file of its own. */
 function envFilesOf(endpoint: string, outputs: DeployedOutputs): readonly [EnvFile, ...EnvFile[]] {
-  const found = Object.entries(outputs).flatMap(([stack, values]) => {
-    const env = stackEnv(stack, values);
-    return env === undefined ? [] : [{ stack, text: asExports({ ...localAwsEnv(endpoint), ...env }) }];
-  });
+  const found = Object.entries(outputs)
+    .flatMap(([stack, values]) => stackEnvs(stack, values))
+    .map(({ name, env }) => ({ name, text: asExports({ ...localAwsEnv(endpoint), ...env }) }));
   const [first, ...others] = found;
   return [
     { path: join(workspace, "local.env"), text: first?.text ?? asExports(localAwsEnv(endpoint)) },
-    ...others.map((each) => ({ ...each, path: join(workspace, `local-${each.stack}.env`) })),
+    ...others.map((each) => ({ ...each, path: join(workspace, `local-${each.name}.env`) })),
   ];
 }
 

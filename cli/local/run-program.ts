@@ -12,7 +12,7 @@ export type ProgramOptions = {
 
 /**
  * Runs a program to its end and returns what it printed, both streams together.
- * @throws Error with the last lines of that when it could not be started, was ended or did not end with 0.
+ * @throws Error when it could not be started, was ended or did not end with 0; with the last lines of that unless they were shown.
  */
 export function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -34,8 +34,8 @@ export function runProgram(program: string, args: readonly string[], options: Pr
     child.on("close", (code, signal) => {
       if (code === 0) resolve(output);
       else {
-        const tail = output.split("\n").slice(-tailLines).join("\n");
-        reject(new Error(`${program} ${args[0] ?? ""} ended with ${code ?? signal}:\n${tail}`));
+        const tail = options.show === undefined ? `:\n${output.split("\n").slice(-tailLines).join("\n")}` : "";
+        reject(new Error(`${program} ${args[0] ?? ""} ended with ${code ?? signal}${tail}`));
       }
     });
   });

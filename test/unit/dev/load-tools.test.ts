@@ -1,7 +1,13 @@
-import { existsSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { isLoadError, loadTools } from "../../../cli/load-tools.ts";
 import { type Folder, moduleHead, userFolder } from "./dev-session.ts";
+
+const root = join(import.meta.dirname, "../../..");
+const loader = join(root, "cli/load-tools.ts");
+const tsx = import.meta.resolve("tsx");
 
 let folder: Folder;
 beforeEach(() => {
@@ -38,6 +44,63 @@ test("a module of the older kind, which requires its packages, is loaded too", a
      exports.tools = [{ name: "old", input: z.unknown(), output: z.unknown(), effect: "read_only", execute: async () => sep }];`,
   );
   expect((await loadTools(folder.path("tools.cjs"))).tools.map(({ name }) => name)).toEqual(["old"]);
+});
+
+/** In a process of its own: here the test runner gives each module a `__dirname`. */
+function namesLoadedAlone(file: string): {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+} {
+  const load = `import { loadTools } from ${JSON.stringify(loader)};
+    console.log((await loadTools(${JSON.stringify(file)})).tools.map(({ name }) => name).join());`;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--import", tsx, "--input-type=module", "--eval", load],
+    { cwd: folder.path(""), encoding: "utf8" },
+  );
+  return { status, stdout, stderr };
+}
+
+test("a module of the older kind that asks for its place, and one of the newer kind that makes it by itself, are loaded too", () => {
+  const rest = 'input: z.unknown(), output: z.unknown(), effect: "read_only", execute: async () => null';
+  const old = `const z = require("zod"); exports.tools = [{ name: typeof __dirname + typeof __filename, ${rest} }];`;
+  folder.write("tools.cjs", old);
+  folder.write(
+    "tools.mjs",
+    `import { createRequire } from "node:module"; import { fileURLToPath } from "node:url"; import * as z from "zod"; import old from "./tools.cjs";
+     const __filename = fileURLToPath(import.meta.url); const __dirname = import.meta.dirname; const require = createRequire(__filename);
+     export const tools = [...old.tools, { name: typeof require("zod") + typeof __dirname, ${rest} }];`,
+  );
+  expect(namesLoadedAlone("tools.mjs")).toEqual({ status: 0, stdout: "stringstring,objectstring\n", stderr: "" });
+});
+
+test("a module whose import never ends is refused, and nothing is left of the loading", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+  try {
+    folder.write("tools.ts", `await new Promise(() => {});\n${module(tool("never"))}`);
+    let refused: unknown;
+    loadTools(folder.path("tools.ts")).catch((thrown: unknown) => {
+      refused = thrown;
+    });
+    while (refused === undefined) {
+      await new Promise((resolve) => setImmediate(resolve));
+      vi.advanceTimersByTime(60_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(String(refused)).toMatch(
+      /tools\.ts: must be a module that can be imported .*, got Error: no end within 60000 ms$/,
+    );
+    expect(existsSync(folder.path(".leasehold"))).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a module that ends the process leaves nothing of the loading either", () => {
+  folder.write("tools.ts", "process.exit(3);");
+  expect(namesLoadedAlone("tools.ts")).toEqual({ status: 3, stdout: "", stderr: "" });
+  expect(readdirSync(folder.path(".leasehold"))).toEqual([]);
 });
 
 test("a module whose tools ask for more than a default deployment gives is loaded: how much is given is not known here", async () => {
