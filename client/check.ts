@@ -2,6 +2,7 @@
 import { jsonFault } from "../shared/json.ts";
 import { fixed } from "../shared/limits.ts";
 import { type Command, commandSchema, type Refusal } from "../shared/model.ts";
+import { issuePath, valueAt } from "../shared/schema-issue.ts";
 import { clientError } from "./errors.ts";
 
 /** Why the deployment would refuse the command for its form, under the codes that it uses; undefined where it would not. */
@@ -12,15 +13,15 @@ export function formFault(command: unknown): Refusal | undefined {
   if (parsed.success) return undefined;
   const issue = parsed.error.issues[0];
   if (issue === undefined) return { code: "bad_field", rule: "must be a command" };
-  const path = issue.code === "unrecognized_keys" ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path;
+  const path = issuePath(issue);
   const index = path[0] === "nodes" && typeof path[1] === "number" ? path[1] : undefined;
   const field = (index === undefined ? path : path.slice(2)).join(".");
   return {
     code: "bad_field",
-    ...(index === undefined ? {} : { node: nameOf(at(command, ["nodes", index]), index) }),
+    ...(index === undefined ? {} : { node: nameOf(valueAt(command, ["nodes", index]), index) }),
     ...(field === "" ? {} : { field }),
     rule: issue.message,
-    value: shown(at(command, path)),
+    value: shown(valueAt(command, path)),
   };
 }
 
@@ -35,11 +36,11 @@ export function checkSize(command: Pick<Command, "type" | "run_id">, body: strin
 
 /** Before the schema, which walks a value recursively, and would let pass what JSON then loses. */
 function inputFault(command: unknown): Refusal | undefined {
-  if (at(command, ["type"]) === "resolve_node") return outputFault(command);
-  const nodes = at(command, ["nodes"]);
+  if (valueAt(command, ["type"]) === "resolve_node") return outputFault(command);
+  const nodes = valueAt(command, ["nodes"]);
   if (!Array.isArray(nodes)) return undefined;
   for (const [index, node] of nodes.entries()) {
-    const input = at(node, ["input"]);
+    const input = valueAt(node, ["input"]);
     const fault = input === undefined ? undefined : jsonFault(input);
     if (fault === undefined) continue;
     return {
@@ -54,9 +55,9 @@ function inputFault(command: unknown): Refusal | undefined {
 }
 
 function outputFault(command: unknown): Refusal | undefined {
-  const fault = at(command, ["resolution"]) === "succeeded" ? jsonFault(at(command, ["output"])) : undefined;
+  const fault = valueAt(command, ["resolution"]) === "succeeded" ? jsonFault(valueAt(command, ["output"])) : undefined;
   if (fault === undefined) return undefined;
-  const nodeId = at(command, ["node_id"]);
+  const nodeId = valueAt(command, ["node_id"]);
   return {
     code: "bad_value",
     ...(typeof nodeId === "string" ? { node: nodeId } : {}),
@@ -67,17 +68,8 @@ function outputFault(command: unknown): Refusal | undefined {
 }
 
 function nameOf(node: unknown, index: number): string {
-  const id = at(node, ["node_id"]);
+  const id = valueAt(node, ["node_id"]);
   return typeof id === "string" ? id : `number ${index + 1}`;
-}
-
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
-  let current = value;
-  for (const step of path) {
-    if (typeof current !== "object" || current === null || !Object.hasOwn(current, step)) return undefined;
-    current = Reflect.get(current, step);
-  }
-  return current;
 }
 
 const SHOWN_CHARACTERS = 120;

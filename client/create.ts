@@ -5,6 +5,7 @@ import { dynamoClient } from "../shared/adapters/dynamo-client.ts";
 import { dynamoTable } from "../shared/adapters/dynamo-table.ts";
 import type { ReadStackOutputs } from "../shared/adapters/stack-outputs.ts";
 import type { Where } from "../shared/adapters/wire-times.ts";
+import { onceSucceeded } from "../shared/once-succeeded.ts";
 import type { Blobs } from "../shared/ports.ts";
 import { type Client, clientOver, noValuesBucket } from "./client.ts";
 import { anything, checkMembers, endpointUrl, invalidOption, text } from "./given.ts";
@@ -51,6 +52,7 @@ export function createClient(options: ClientOptions = {}): Client {
     ...(region === undefined ? {} : { region }),
     ...(credentials === undefined ? {} : { credentials }),
   };
+  // What was not found may have been deployed by the next call.
   const connected = onceSucceeded(() => connect(place, where));
   const table: ReadableTable = {
     get: async (key) => (await connected()).table.get(key),
@@ -89,16 +91,4 @@ async function connectBlobs(bucket: string | undefined, where: Where): Promise<P
     import("../shared/adapters/s3-client.ts"),
   ]);
   return s3Blobs({ client: s3Client(where), bucket });
-}
-
-/** A failed look-up is not remembered: the next call may find what has been deployed since. */
-function onceSucceeded<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
 }

@@ -1,3 +1,4 @@
+import { onceSucceeded } from "../shared/once-succeeded.ts";
 import type { Blobs } from "../shared/ports.ts";
 import { variable } from "./surroundings.ts";
 
@@ -12,14 +13,7 @@ export const values = (): Blobs => {
 
 /** @param load is called until it has succeeded once: a load that failed says nothing of the next one, and the function lives on. */
 export function blobsLoadedBy(load: () => Promise<Blobs>): Blobs {
-  let blobs: Promise<Blobs> | undefined;
-  const loaded = (): Promise<Blobs> => {
-    blobs ??= load().catch((error: unknown) => {
-      blobs = undefined;
-      throw error;
-    });
-    return blobs;
-  };
+  const loaded = onceSucceeded(load);
   return {
     // Nothing has been put, and the tool has acted: its outcome must still be recorded, so this is no reason to throw.
     put: async (key, text) => {

@@ -17,6 +17,7 @@ import {
 } from "./model.ts";
 import type { Blobs, World } from "./ports.ts";
 import { resolveHash, resolveNode } from "./resolve.ts";
+import { issuePath, valueAt } from "./schema-issue.ts";
 import { settle } from "./settle.ts";
 import { type CommandAnswer, putAnswer, startHash, startRun } from "./start.ts";
 import type { AnyTool } from "./tool.ts";
@@ -82,29 +83,21 @@ function parseCommand(body: string): ParsedCommand {
   const parsed = commandSchema.safeParse(value);
   if (parsed.success) return { command: parsed.data };
   const issue = parsed.error.issues[0];
-  // The field that nobody knows is what its sender looks for, not the object that it stands in.
-  const stranger = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-  const path = [...(issue?.path ?? []), ...stranger];
-  const node: unknown = path[0] === "nodes" ? at(value, [...path.slice(0, 2), "node_id"]) : undefined;
+  const path = issue === undefined ? [] : issuePath(issue);
+  const node: unknown = path[0] === "nodes" ? valueAt(value, [...path.slice(0, 2), "node_id"]) : undefined;
   return {
     refusal: {
       code: "bad_field",
       ...(typeof node === "string" ? { node: shown(node) } : {}),
       field: path.map(String).join(".") || "body",
-      rule: stranger.length > 0 ? "must not be there: no such field is known" : (issue?.message ?? "must be a command"),
-      value: shown(JSON.stringify(at(value, path)) ?? "nothing"),
+      rule:
+        issue?.code === "unrecognized_keys"
+          ? "must not be there: no such field is known"
+          : (issue?.message ?? "must be a command"),
+      value: shown(JSON.stringify(valueAt(value, path)) ?? "nothing"),
     },
     commandId,
   };
-}
-
-function at(value: unknown, path: readonly PropertyKey[]): unknown {
-  let found = value;
-  for (const part of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, part)) return undefined;
-    found = Reflect.get(found, part);
-  }
-  return found;
 }
 
 const shown = (text: string): string =>

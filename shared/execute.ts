@@ -2,7 +2,7 @@
 import { describeError, type ErrorRecord, isNonRetryable, isRetryable, retryAfterOf } from "./errors.ts";
 import { jsonFault } from "./json.ts";
 import { operationIdOf } from "./keys.ts";
-import { fixed } from "./limits.ts";
+import { fixed, keptMs } from "./limits.ts";
 import type { NodeItem } from "./model.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Pulse } from "./pulse.ts";
@@ -93,8 +93,7 @@ async function untilStopped<T>(
       if (!done.signal.aborted) pulse.stop(reason);
     });
   };
-  const keptMs = limits.commitBufferMs + limits.abortGraceMs;
-  stopAfter(Math.min(stopsIn.timeoutMs, limits.attemptLimitMs, invocation.remainingMs() - keptMs), "timeout");
+  stopAfter(Math.min(stopsIn.timeoutMs, limits.attemptLimitMs, invocation.remainingMs() - keptMs(limits)), "timeout");
   if (stopsIn.deadlineMs !== undefined) stopAfter(stopsIn.deadlineMs, "deadline");
 
   const stillRunning = Symbol("still running");

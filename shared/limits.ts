@@ -147,6 +147,9 @@ export const fixed = {
   expiryDelayMs: 7 * DAY,
 } as const;
 
+/** What of an invocation is kept for after a tool's own time: to end it, and to record what came of it. */
+export const keptMs = ({ abortGraceMs, commitBufferMs }: Limits): number => abortGraceMs + commitBufferMs;
+
 type Relation = { readonly holds: (limits: Limits) => boolean; readonly says: (limits: Limits) => string };
 
 const relations: readonly Relation[] = [
@@ -156,9 +159,9 @@ const relations: readonly Relation[] = [
   },
   { holds: (l) => l.skewMs < l.leaseMs, says: (l) => `skewMs (${l.skewMs}) must be below leaseMs (${l.leaseMs})` },
   {
-    holds: (l) => l.attemptLimitMs + l.abortGraceMs + l.commitBufferMs <= l.functionTimeoutMs,
+    holds: (l) => l.attemptLimitMs + keptMs(l) <= l.functionTimeoutMs,
     says: (l) =>
-      `attemptLimitMs + abortGraceMs + commitBufferMs (${l.attemptLimitMs + l.abortGraceMs + l.commitBufferMs}) must be at most functionTimeoutMs (${l.functionTimeoutMs})`,
+      `attemptLimitMs + abortGraceMs + commitBufferMs (${l.attemptLimitMs + keptMs(l)}) must be at most functionTimeoutMs (${l.functionTimeoutMs})`,
   },
   {
     holds: (l) => l.functionTimeoutMs <= l.queueVisibilityMs,

@@ -3,6 +3,7 @@ import { commit } from "./commit.ts";
 import type { ErrorRecord } from "./errors.ts";
 import { type Executed, execute, reconcile } from "./execute.ts";
 import { runKey } from "./keys.ts";
+import { keptMs } from "./limits.ts";
 import { loadInput } from "./load-input.ts";
 import { type NodeItem, type RunItem, readItem, runItemSchema } from "./model.ts";
 import { nextStep, type Outcome, type Situation } from "./outcome.ts";
@@ -139,7 +140,7 @@ async function startIfTimeIsLeft(
   const { clock, limits } = world;
   const { node, invocation, purpose } = owned;
   const leaseLeftMs = pulse.leaseEndsAtMs() - clock.monotonicMs();
-  const invocationLeftMs = invocation.remainingMs() - limits.commitBufferMs - limits.abortGraceMs;
+  const invocationLeftMs = invocation.remainingMs() - keptMs(limits);
   const isTooLittle = pulse.isLost() || leaseLeftMs <= limits.skewMs || invocationLeftMs <= 0;
   if (purpose === "reconcile") {
     if (isTooLittle) return notCalled(foundNothing("too_little_time", "too little time was left to ask"));

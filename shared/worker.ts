@@ -1,7 +1,7 @@
 /** One message: look at the state, own the node or say why not. */
 import { dependentsOf } from "./beside.ts";
 import { type ClaimRefusal, endingWithoutAttempt, explainRefusedClaim } from "./claim-refused.ts";
-import type { Limits } from "./limits.ts";
+import { keptMs, type Limits } from "./limits.ts";
 import { dispatchSchema, type NodeItem, nodeItemSchema, readItem } from "./model.ts";
 import { own } from "./own.ts";
 import type { Dispatch } from "./ports.ts";
@@ -55,9 +55,6 @@ const longestCallMs = ({ timeoutMs, effect, reconcileRetry }: AnyTool, limits: L
     timeoutMs ?? limits.attemptLimitMs,
     effect === "reconcilable" ? (reconcileRetry?.timeoutMs ?? limits.reconcileTimeoutMs) : 0,
   );
-
-/** What is needed after a tool's own time, to end it and to record what came of it. */
-const keptMs = ({ commitBufferMs, abortGraceMs }: Limits): number => commitBufferMs + abortGraceMs;
 
 /** Untouched, and for another invocation at once: the queue's own visibility is that of a whole one. */
 async function giveBack(world: WorkerWorld, delivery: Delivery): Promise<Verdict> {

@@ -4,13 +4,13 @@ import {
   claimsOf,
   comesBackWithinMs,
   expectSucceeded,
-  isOfRun,
   newRunId,
   openProvider,
   openStack,
 } from "../support/deployment.ts";
 import { mentions } from "../support/fault-proxy.ts";
-import { kill, waitUntil } from "../support/processes.ts";
+import { killAfterTheEffect } from "../support/kill-after-the-effect.ts";
+import { waitUntil } from "../support/processes.ts";
 
 const { proxies, start, end, depth } = await openStack("main");
 const provider = await openProvider();
@@ -20,27 +20,13 @@ const chain = (tool: string) => [
   { nodeId: "second", tool: "ledger", dependsOn: ["first"] },
 ];
 
-/** Kills the worker of a run once its provider has acted, and before the provider's answer has left. */
-function killOnceActed(runId: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const stopListening = provider.onActed(async (call) => {
-      if (!isOfRun(call, runId)) return;
-      stopListening();
-      const pid = await call.pid();
-      if (pid === undefined) return reject(new Error("no process found that called the provider"));
-      await kill(pid);
-      resolve(Date.now());
-    });
-  });
-}
-
 const killAtCommit = async (runId: string, when: "before" | "after"): Promise<number> => {
   await proxies.worker.on({ action: "TransactWriteItems", where: mentions(runId) }, { kill: when }).struck;
   return Date.now();
 };
 
 it.each([
-  ["the provider has acted and the tool has not returned", killOnceActed],
+  ["the provider has acted and the tool has not returned", (runId: string) => killAfterTheEffect(provider, runId)],
   ["the tool has returned and the commit has not been sent", (runId: string) => killAtCommit(runId, "before")],
 ])(
   "a worker killed after %s is followed by one with the same operation id and a higher fencing token",
@@ -82,7 +68,7 @@ it("a worker killed when its commit is durable and its reply lost leaves a messa
 
 it("a tool whose key differs from attempt to attempt has two effects after the same kill: what the operation id is for", async () => {
   const runId = newRunId();
-  const dead = killOnceActed(runId);
+  const dead = killAfterTheEffect(provider, runId);
   await start(runId, chain("careless"));
   await dead;
   expectSucceeded(await end(runId));

@@ -21,7 +21,7 @@ import type { FunctionName, StackName, stackPlans } from "./e2e-stacks.ts";
 import { type FaultProxy, type ProxiedCall, startFaultProxy } from "./fault-proxy.ts";
 import { waitUntil } from "./processes.ts";
 
-export { isOfRun, openProvider } from "./e2e-ledger.ts";
+export { openProvider } from "./e2e-ledger.ts";
 export { comesBackWithinMs, shortLimits } from "./e2e-stacks.ts";
 
 type Proxies<Name extends StackName> = {

@@ -5,17 +5,10 @@ import { systemClock } from "../../../shared/adapters/clock.ts";
 import { commandKey, hashOf } from "../../../shared/keys.ts";
 import { fixed } from "../../../shared/limits.ts";
 import { startRunSchema } from "../../../shared/model.ts";
+import { thrownBy } from "../../support/thrown-by.ts";
 import { acceptsAll, answerItem, deploymentOf, refusesAll, startedAtMs } from "./deployment.ts";
 
 const oneNode = { nodes: [{ nodeId: "a", tool: "noop" }] };
-const thrownBy = async (act: () => Promise<unknown>): Promise<unknown> => {
-  try {
-    await act();
-  } catch (error) {
-    return error;
-  }
-  throw new Error("nothing was thrown");
-};
 
 test("a start is sent as the command that the deployment reads, in ASCII only", async () => {
   const { client, sent } = deploymentOf();

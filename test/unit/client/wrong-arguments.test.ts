@@ -1,6 +1,7 @@
 /** Whatever a program without types hands over: an error with the field, the rule and what came, and nothing is sent or read. */
 import { expect, test } from "vitest";
 import { type Client, createClient, isClientError } from "../../../client/index.ts";
+import { thrownBy } from "../../support/thrown-by.ts";
 import { deploymentOf } from "./deployment.ts";
 
 const node = { nodeId: "a", tool: "noop" };
@@ -189,15 +190,6 @@ test.each(rows)("%s names the field, the rule and what came", async (_, act, fie
   expect(String(error)).toContain(`${field} ${rule}, got ${value}`);
   expect(deployment.sent).toEqual([]);
 });
-
-const thrownBy = async (act: () => Promise<unknown>): Promise<unknown> => {
-  try {
-    await act();
-  } catch (error) {
-    return error;
-  }
-  throw new Error("nothing was thrown");
-};
 
 test("an option that is undefined counts as missing", async () => {
   const { client } = deploymentOf();

@@ -8,6 +8,7 @@ import { httpToolOver } from "../../../functions/http/http-tool.ts";
 import type { HttpToolOptions } from "../../../functions/http/options.ts";
 import { isNonRetryable, isRetryable, retryAfterOf } from "../../../shared/errors.ts";
 import type { AnyTool, ToolContext } from "../../../shared/tool.ts";
+import { toolContext } from "../../support/tool-context.ts";
 
 export type Arrived = {
   readonly method: string | undefined;
@@ -71,19 +72,8 @@ export function resolving(names: Readonly<Record<string, readonly string[]>>) {
   return { resolve: resolve as unknown as typeof lookup, asked };
 }
 
-const silent = () => {};
-export const contextWith = (part: Partial<ToolContext> = {}): ToolContext => ({
-  operationId: "op-1",
-  fencingToken: 3,
-  attempt: 1,
-  runId: "run",
-  nodeId: "node",
-  deadlineAtMs: 0,
-  signal: new AbortController().signal,
-  log: { debug: silent, info: silent, warn: silent, error: silent },
-  step: (_name, run) => run({ operationId: "step", fencingToken: 1, signal: new AbortController().signal }),
-  ...part,
-});
+export const contextWith = (part: Partial<ToolContext> = {}): ToolContext =>
+  toolContext({ operationId: "op-1", fencingToken: 3, ...part });
 
 export type Given = {
   readonly method?: string;

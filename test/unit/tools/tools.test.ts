@@ -12,22 +12,9 @@ import { isNonRetryable, isRetryable, retryAfterOf } from "../../../shared/error
 import { startRunSchema } from "../../../shared/model.ts";
 import type { AnyTool, ToolContext } from "../../../shared/tool.ts";
 import { type Provider, startProvider } from "../../support/provider.ts";
+import { toolContext } from "../../support/tool-context.ts";
 
-const silent = () => {};
 const order = { customer: "ada", amount: 25 };
-
-const contextWith = (part: Partial<ToolContext> = {}): ToolContext => ({
-  operationId: "op",
-  fencingToken: 1,
-  attempt: 1,
-  runId: "run",
-  nodeId: "node",
-  deadlineAtMs: 0,
-  signal: new AbortController().signal,
-  log: { debug: silent, info: silent, warn: silent, error: silent },
-  step: (_name, run) => run({ operationId: "step", fencingToken: 1, signal: new AbortController().signal }),
-  ...part,
-});
 
 const thrownBy = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -66,13 +53,13 @@ describe("noop and sleep", () => {
   test("noop takes any object and gives nothing", async () => {
     expect(noop.input.safeParse({ any: [1, null, { deep: "x" }] }).success).toBe(true);
     expect(noop.input.safeParse([]).success).toBe(false);
-    expect(await noop.execute({}, contextWith())).toEqual({});
+    expect(await noop.execute({}, toolContext())).toEqual({});
   });
 
   test("sleep takes its time, and ends early when it is told to", async () => {
-    expect(await sleep.execute({ ms: 10 }, contextWith())).toEqual({ slept_ms: 10 });
+    expect(await sleep.execute({ ms: 10 }, toolContext())).toEqual({ slept_ms: 10 });
     const abort = new AbortController();
-    const sleeping = thrownBy(sleep.execute({ ms: 60_000 }, contextWith({ signal: abort.signal })));
+    const sleeping = thrownBy(sleep.execute({ ms: 60_000 }, toolContext({ signal: abort.signal })));
     abort.abort(new Error("the lease is lost"));
     expect(await sleeping).toMatchObject({ name: "AbortError", cause: { message: "the lease is lost" } });
   });
@@ -84,10 +71,10 @@ describe("noop and sleep", () => {
 
 describe("the voucher", () => {
   test("is bought, saved and mailed, each under its own operation", async () => {
-    const bought = await buyVoucher.execute(order, contextWith({ operationId: "a" }));
+    const bought = await buyVoucher.execute(order, toolContext({ operationId: "a" }));
     const voucher = { customer: bought.customer, code: bought.code };
-    const saved = await saveVoucher.execute(voucher, contextWith({ operationId: "b", fencingToken: 4 }));
-    const mailed = await sendMail.execute(voucher, contextWith({ operationId: "c" }));
+    const saved = await saveVoucher.execute(voucher, toolContext({ operationId: "b", fencingToken: 4 }));
+    const mailed = await sendMail.execute(voucher, toolContext({ operationId: "c" }));
     expect(buyVoucher.output.parse(bought)).toEqual({ code: "VOUCHER-1", ...order });
     expect(saveVoucher.output.parse(saved)).toEqual({ saved: "VOUCHER-1" });
     expect(sendMail.output.parse(mailed)).toEqual({ mail_id: "MAIL-3" });
@@ -99,26 +86,26 @@ describe("the voucher", () => {
   });
 
   test("a second attempt under the same operation gets the first voucher", async () => {
-    const first = await buyVoucher.execute(order, contextWith());
-    const second = await buyVoucher.execute(order, contextWith({ attempt: 2, fencingToken: 2 }));
+    const first = await buyVoucher.execute(order, toolContext());
+    const second = await buyVoucher.execute(order, toolContext({ attempt: 2, fencingToken: 2 }));
     expect(second).toEqual(first);
     expect(provider.effects).toHaveLength(1);
   });
 
   test("an address with a path keeps it", async () => {
     process.env.PROVIDER_URL = `${provider.url}/ledger`;
-    await buyVoucher.execute(order, contextWith());
+    await buyVoucher.execute(order, toolContext());
     expect(provider.calls).toMatchObject([{ path: "/ledger/vouchers" }]);
   });
 });
 
 describe("the voucher of a provider without keys", () => {
   test("that keeps a reference is bought under the operation's id, and found by it", async () => {
-    const context = contextWith({ operationId: "op/ä" });
+    const context = toolContext({ operationId: "op/ä" });
     const bought = await buyVoucherReconcilable.execute(order, context);
     expect(provider.calls).toMatchObject([{ path: "/vouchers", operationId: undefined, reference: "op/ä" }]);
     expect(await reconcile(context)).toEqual({ is: "done", output: bought });
-    expect(await reconcile(contextWith({ operationId: "another" }))).toEqual({ is: "not_done" });
+    expect(await reconcile(toolContext({ operationId: "another" }))).toEqual({ is: "not_done" });
     expect(provider.effects).toHaveLength(1);
     expect(provider.lookups.map(({ path, reference }) => [path, reference])).toEqual([
       ["/vouchers", "op/ä"],
@@ -131,52 +118,52 @@ describe("the voucher of a provider without keys", () => {
     ["at_most_once", buyVoucherAtMostOnce],
   ])("makes a new effect with each call, so %s must not be called twice", async (effect, tool) => {
     expect(tool.effect).toBe(effect);
-    await tool.execute(order, contextWith());
-    await tool.execute(order, contextWith({ attempt: 2, fencingToken: 2 }));
+    await tool.execute(order, toolContext());
+    await tool.execute(order, toolContext({ attempt: 2, fencingToken: 2 }));
     expect(provider.effects.map(({ answer }) => answer)).toMatchObject([{ code: "VOUCHER-1" }, { code: "VOUCHER-2" }]);
   });
 
   test("at_most_once sends nothing by which it could be found", async () => {
-    await buyVoucherAtMostOnce.execute(order, contextWith());
+    await buyVoucherAtMostOnce.execute(order, toolContext());
     expect(provider.calls).toMatchObject([{ body: order, operationId: undefined, reference: undefined }]);
   });
 
   test("a look-up that gets no clear answer says nothing about the effect", async () => {
     process.env.PROVIDER_URL = `${provider.url}/elsewhere`;
-    expect(await thrownBy(reconcile(contextWith()))).toMatchObject({ message: "/vouchers/by-operation answered 404" });
+    expect(await thrownBy(reconcile(toolContext()))).toMatchObject({ message: "/vouchers/by-operation answered 404" });
     await provider.stop();
-    expect(await thrownBy(reconcile(contextWith()))).toBeInstanceOf(TypeError);
+    expect(await thrownBy(reconcile(toolContext()))).toBeInstanceOf(TypeError);
   });
 });
 
 describe("what an answer says of the effect", () => {
   test.each([429, 503])("%i is certain to have done nothing, and is retried when the provider says", async (status) => {
     provider.tell("/vouchers", { fail: { status, when: "before", retryAfter: "7" } });
-    const error = await thrownBy(buyVoucher.execute(order, contextWith()));
+    const error = await thrownBy(buyVoucher.execute(order, toolContext()));
     expect(isRetryable(error)).toBe(true);
     expect(retryAfterOf(error)).toBe(7_000);
   });
 
   test.each([400, 404, 422])("%i is certain to have done nothing, and is not retried", async (status) => {
     provider.tell("/vouchers", { fail: { status, when: "before" } });
-    const error = await thrownBy(buyVoucher.execute(order, contextWith()));
+    const error = await thrownBy(buyVoucher.execute(order, toolContext()));
     expect(isNonRetryable(error)).toBe(true);
     expect(error).toMatchObject({ message: expect.stringContaining(`/vouchers answered ${status}`) });
   });
 
   test.each([500, 502, 503, 504])("%i leaves the outcome unknown", async (status) => {
     provider.tell("/vouchers", { fail: { status, when: "after" } });
-    const error = await thrownBy(buyVoucher.execute(order, contextWith()));
+    const error = await thrownBy(buyVoucher.execute(order, toolContext()));
     expect([isRetryable(error), isNonRetryable(error)]).toEqual([false, false]);
   });
 
   test("a broken connection and an abort leave it unknown too", async () => {
     provider.tell("/vouchers", { hang: true });
     const abort = new AbortController();
-    const aborted = thrownBy(buyVoucher.execute(order, contextWith({ signal: abort.signal })));
+    const aborted = thrownBy(buyVoucher.execute(order, toolContext({ signal: abort.signal })));
     await provider.whenCalled("/vouchers", 1);
     abort.abort(new Error("the lease is lost"));
-    const broken = thrownBy(buyVoucher.execute(order, contextWith()));
+    const broken = thrownBy(buyVoucher.execute(order, toolContext()));
     await provider.whenCalled("/vouchers", 2);
     await provider.stop();
     for (const error of [await aborted, await broken])
@@ -188,7 +175,7 @@ describe("what an answer says of the effect", () => {
   test("no address, or one that is none, ends the node with the variable's name", async () => {
     for (const value of ["", "no address"]) {
       process.env.PROVIDER_URL = value;
-      const error = await thrownBy(buyVoucher.execute(order, contextWith()));
+      const error = await thrownBy(buyVoucher.execute(order, toolContext()));
       expect(isNonRetryable(error)).toBe(true);
       expect(error).toMatchObject({ message: expect.stringContaining("PROVIDER_URL") });
     }
